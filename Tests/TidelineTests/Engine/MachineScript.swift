@@ -5,7 +5,7 @@ import TidelineStore
 
 /// Handles events, each with the actions that must follow, as ``MachineScript`` writes them.
 func expectActions(
-    _ subscriptions: [SyncSubscription], hasSignals: Bool = false, retryAfter: Duration? = nil,
+    of subscriptions: [SyncSubscription] = [MachineScript.a], hasSignals: Bool = false, retryAfter: Duration? = nil,
     _ steps: [(event: String, actions: String)], sourceLocation: SourceLocation = #_sourceLocation
 ) {
     var script = MachineScript(subscriptions, hasSignals: hasSignals)

@@ -28,7 +28,7 @@ struct SyncMachineFailureTests {
     @Test("S3 while offline, local changes, signals, and intervals wait; the app's request does not")
     func waitsOffline() {
         expectActions(
-            MachineScript.pair,
+            of: MachineScript.pair,
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled a network b network", "offline1 0.75; offline"), ("local", "pushDelay 0.2; offline"),
@@ -40,18 +40,16 @@ struct SyncMachineFailureTests {
 
     @Test("S3 a new network starts over at once; reports that keep coming do so once in a delay")
     func connectivity() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed network", "offline1 0.75; offline"),
-                ("offline1", "push all"), ("pushed network", "offline2 1.5; offline"),
-                ("network lost", "offline"), ("network", "network 1.0; push all"),
-                ("pushed network", "offline3 0.75; offline"), ("network", "offline"), ("network", "offline"),
-                ("offline2", "offline"), ("networkTimer", "network 1.0; push all"), ("pushed", "pulling a; pull a"),
-                ("pulled", "interval1 60.0; idle"), ("networkTimer", "idle"),
-                // A report without news changes nothing.
-                ("network", "idle"), ("network lost", "idle"), ("network", "network 1.0; push all"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed network", "offline1 0.75; offline"),
+            ("offline1", "push all"), ("pushed network", "offline2 1.5; offline"),
+            ("network lost", "offline"), ("network", "network 1.0; push all"),
+            ("pushed network", "offline3 0.75; offline"), ("network", "offline"), ("network", "offline"),
+            ("offline2", "offline"), ("networkTimer", "network 1.0; push all"), ("pushed", "pulling a; pull a"),
+            ("pulled", "interval1 60.0; idle"), ("networkTimer", "idle"),
+            // A report without news changes nothing.
+            ("network", "idle"), ("network lost", "idle"), ("network", "network 1.0; push all"),
+        ])
     }
 
     @Test("S3 Retry-After is obeyed up to the bound", arguments: [(20, "20.0"), (0, "0.75"), (9_999, "300.0")])
@@ -65,7 +63,7 @@ struct SyncMachineFailureTests {
     @Test("S4 a failure of one subscription is shown, and the others continue")
     func failingSubscription() {
         expectActions(
-            MachineScript.pair,
+            of: MachineScript.pair,
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled b rejected", "interval1 60.0; pullRetry2 0.75; failing rejected"),
@@ -80,7 +78,7 @@ struct SyncMachineFailureTests {
     @Test("T3 S4 an answer that need not be the server's fails its table alone, but only if another table is pulled")
     func doubtfulAnswer() {
         expectActions(
-            MachineScript.pair,
+            of: MachineScript.pair,
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled a network b network doubtful", "offline1 0.75; offline"), ("offline1", "push"),
@@ -95,7 +93,7 @@ struct SyncMachineFailureTests {
     func unavailableTable() {
         let low = SyncSubscription("low", priority: -1)
         expectActions(
-            [MachineScript.a, low],
+            of: [MachineScript.a, low],
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a"),
                 ("pulled a network", "pulling low; pull low"),
@@ -116,7 +114,7 @@ struct SyncMachineFailureTests {
         let tables = MachineScript.pair + [SyncSubscription("c"), SyncSubscription("d")]
         let subscriptions = tables.enumerated().map { SyncSubscription($1.table, priority: -$0) }
         expectActions(
-            subscriptions,
+            of: subscriptions,
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a"), ("pulled a network", "pulling b; pull b"),
                 ("pulled b network", "offline1 0.75; offline"), ("offline1", "push"), ("pushed", "pulling a; pull a"),
@@ -129,23 +127,21 @@ struct SyncMachineFailureTests {
 
     @Test("Q5 S5 operations that end a push although others were answered hold back no pull and no new change")
     func poisonOperations() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed network answered", "pushRetry 0.75; pulling a; pull a"),
-                ("pulled", "interval1 60.0; failing network"), ("local", "pushDelay 0.2; failing network"),
-                ("pushDelay", "push all"), ("pushed network answered", "failing network"),
-                ("pushRetry", "push all"), ("pushed", "idle"),
-                ("interval1", "push"), ("pushed network answered", "pushRetry 0.75; pulling a; pull a"),
-                // The network was lost during the push.
-                ("pulled a network", "offline1 0.75; offline"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed network answered", "pushRetry 0.75; pulling a; pull a"),
+            ("pulled", "interval1 60.0; failing network"), ("local", "pushDelay 0.2; failing network"),
+            ("pushDelay", "push all"), ("pushed network answered", "failing network"),
+            ("pushRetry", "push all"), ("pushed", "idle"),
+            ("interval1", "push"), ("pushed network answered", "pushRetry 0.75; pulling a; pull a"),
+            // The network was lost during the push.
+            ("pulled a network", "offline1 0.75; offline"),
+        ])
     }
 
     @Test("P13 a delay that the server asks for ends the round, also beside a pull that succeeds")
     func delayedPull() {
         expectActions(
-            MachineScript.pair + [SyncSubscription("low", priority: -1)], retryAfter: .seconds(20),
+            of: MachineScript.pair + [SyncSubscription("low", priority: -1)], retryAfter: .seconds(20),
             [
                 ("declared", "push all"), ("pushed", "pulling a; pull a b"),
                 ("pulled b network", "interval1 60.0; offline1 20.0; offline"), ("offline1", "push"),
@@ -155,44 +151,38 @@ struct SyncMachineFailureTests {
 
     @Test("S4 a sign-in is needed until the app signs in or asks for a sync, and nothing is lost meanwhile")
     func signIn() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed authentication", "signIn1 300.0; sign in"),
-                ("local", "pushDelay 0.2; sign in"), ("pushDelay", "sign in"), ("network lost", "sign in"),
-                ("signedIn", "push all"),
-                ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
-                ("signIn1", "sign in"), ("signIn2", "push"), ("pushed authentication", "signIn3 300.0; sign in"),
-                ("network", "network 1.0; push all"), ("pushed authentication", "signIn4 300.0; sign in"),
-                ("requested", "push all"),
-                ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; idle"), ("signedIn", "idle"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed authentication", "signIn1 300.0; sign in"),
+            ("local", "pushDelay 0.2; sign in"), ("pushDelay", "sign in"), ("network lost", "sign in"),
+            ("signedIn", "push all"),
+            ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
+            ("signIn1", "sign in"), ("signIn2", "push"), ("pushed authentication", "signIn3 300.0; sign in"),
+            ("network", "network 1.0; push all"), ("pushed authentication", "signIn4 300.0; sign in"),
+            ("requested", "push all"),
+            ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; idle"), ("signedIn", "idle"),
+        ])
     }
 
     @Test("S4 a sign-in during a push or pull that fails repeats the round once")
     func signInDuringRound() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("signedIn", ""), ("pushed authentication", "push all"),
-                ("pushed authentication", "signIn1 300.0; sign in"), ("signedIn", "push all"),
-                ("pushed", "pulling a; pull a"),
-                ("signedIn", ""), ("pulled a authentication", "push"), ("signedIn", ""),
-                // The pull has the new token.
-                ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("signedIn", ""), ("pushed authentication", "push all"),
+            ("pushed authentication", "signIn1 300.0; sign in"), ("signedIn", "push all"),
+            ("pushed", "pulling a; pull a"),
+            ("signedIn", ""), ("pulled a authentication", "push"), ("signedIn", ""),
+            // The pull has the new token.
+            ("pushed", "pulling a; pull a"), ("pulled a authentication", "signIn2 300.0; sign in"),
+        ])
     }
 
     @Test("S5 an operation that the server rejects is shown and not sent again until the app asks")
     func rejectedOperation() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed unresolved 1", "pulling a; pull a"),
-                ("pulled", "interval1 60.0; attention 1"), ("interval1", "push"),
-                ("pushed unresolved 1", "pulling a; pull a"), ("pulled", "interval1 60.0; attention 1"),
-                ("requested", "push all"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed unresolved 1", "pulling a; pull a"),
+            ("pulled", "interval1 60.0; attention 1"), ("interval1", "push"),
+            ("pushed unresolved 1", "pulling a; pull a"), ("pulled", "interval1 60.0; attention 1"),
+            ("requested", "push all"), ("pushed", "pulling a; pull a"), ("pulled", "idle"),
+        ])
     }
 
     @Test("S5 an operation that fails on the server is retried with growing delays, and then no more")
@@ -226,14 +216,12 @@ struct SyncMachineFailureTests {
 
     @Test("S5 while the server fails for all operations, pushes wait and pulls continue")
     func serverFailing() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed serverFailing", "pushRetry 0.75; pulling a; pull a"),
-                ("pulled", "interval1 60.0; failing serverFailing"), ("local", "pushDelay 0.2; failing serverFailing"),
-                ("pushDelay", "failing serverFailing"), ("interval1", "pulling a; pull a"),
-                ("pulled", "interval1 60.0; failing serverFailing"), ("pushRetry", "push failed"), ("pushed", "idle"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed serverFailing", "pushRetry 0.75; pulling a; pull a"),
+            ("pulled", "interval1 60.0; failing serverFailing"), ("local", "pushDelay 0.2; failing serverFailing"),
+            ("pushDelay", "failing serverFailing"), ("interval1", "pulling a; pull a"),
+            ("pulled", "interval1 60.0; failing serverFailing"), ("pushRetry", "push failed"), ("pushed", "idle"),
+        ])
     }
 
     @Test("S3 the delays have no effect on the time, and the time none on the delays")
@@ -252,11 +240,9 @@ struct SyncMachineFailureTests {
 
     @Test("S4 no pull follows a cancellation without a reason at once")
     func cancelledPull() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed cancelled", "pulling a; pull a"),
-                ("pulled a cancelled", "pullRetry1 0.75; failing cancelled"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed cancelled", "pulling a; pull a"),
+            ("pulled a cancelled", "pullRetry1 0.75; failing cancelled"),
+        ])
     }
 }

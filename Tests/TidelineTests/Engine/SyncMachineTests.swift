@@ -7,24 +7,22 @@ import Testing
 struct SyncMachineTests {
     @Test("S1 the start pushes and pulls, and each interval pulls")
     func startAndIntervals() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("pushed", "pulling a; pull a"),
-                ("pulled", "interval1 60.0; idle"), ("interval1", "push"), ("pushed", "pulling a; pull a"),
-                ("pulled", "interval1 60.0; idle"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("pushed", "pulling a; pull a"),
+            ("pulled", "interval1 60.0; idle"), ("interval1", "push"), ("pushed", "pulling a; pull a"),
+            ("pulled", "interval1 60.0; idle"),
+        ])
     }
 
     @Test("S1 a sync without subscriptions only pushes")
     func onlyPushes() {
-        expectActions([], [("declared", "push all"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle")])
+        expectActions(of: [], [("declared", "push all"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle")])
     }
 
     @Test("S1 local changes are pushed when none has come for the delay, and at the latest after five delays")
     func debounce() {
         expectActions(
-            [],
+            of: [],
             [
                 ("declared", "push all"), ("pushed", "idle"), ("local", "pushDelay 0.2; idle"), ("local", "idle"),
                 ("local", "idle"), ("pushDelay", "pushDelay 0.2; idle"), ("pushDelay", "push"), ("pushed", "idle"),
@@ -38,20 +36,18 @@ struct SyncMachineTests {
 
     @Test("S2 triggers during a round are folded into one more")
     func folding() {
-        expectActions(
-            [MachineScript.a],
-            [
-                ("declared", "push all"), ("requested", ""), ("signal a", "signal1 1.0"), ("local", "pushDelay 0.2"),
-                ("pushDelay", ""), ("pushed", "pulling a; pull a"), ("requested", ""), ("requested", ""),
-                ("signal a", ""), ("pulled", "interval1 60.0; push all"), ("pushed", "pulling a; pull a"),
-                ("pulled", "idle"),
-            ])
+        expectActions([
+            ("declared", "push all"), ("requested", ""), ("signal a", "signal1 1.0"), ("local", "pushDelay 0.2"),
+            ("pushDelay", ""), ("pushed", "pulling a; pull a"), ("requested", ""), ("requested", ""),
+            ("signal a", ""), ("pulled", "interval1 60.0; push all"), ("pushed", "pulling a; pull a"),
+            ("pulled", "idle"),
+        ])
     }
 
     @Test("S2 subscriptions are pulled in order of priority, equal ones together")
     func priorities() {
         expectActions(
-            [
+            of: [
                 SyncSubscription("low", priority: -1), SyncSubscription("a"), SyncSubscription("high", priority: 5),
                 SyncSubscription("b"),
             ],
@@ -65,7 +61,7 @@ struct SyncMachineTests {
     @Test("S2 a subscription with many signals does not hold back those with a lower priority")
     func noStarvation() {
         expectActions(
-            [SyncSubscription("high", priority: 1), SyncSubscription("low")],
+            of: [SyncSubscription("high", priority: 1), SyncSubscription("low")],
             [
                 ("declared", "push all"), ("pushed", "pulling high; pull high"), ("signal high", "signal1 1.0"),
                 ("pulled", "interval1 60.0; pulling low; pull low"), ("pulled", "interval2 60.0; push"),
@@ -76,7 +72,7 @@ struct SyncMachineTests {
     @Test("S2 local changes that keep coming during pushes do not hold back the pulls")
     func changesDuringPushes() {
         expectActions(
-            [SyncSubscription("high", priority: 1), SyncSubscription("low")],
+            of: [SyncSubscription("high", priority: 1), SyncSubscription("low")],
             [
                 ("declared", "push all"), ("local", "pushDelay 0.2"), ("pushDelay", ""),
                 ("pushed", "pulling high; pull high"), ("pulled", "interval1 60.0; push"), ("local", "pushDelay 0.2"),
@@ -123,7 +119,7 @@ struct SyncMachineSignalTests {
     @Test("S1 change signals that end are asked for again, with increasing delays and without a pull")
     func endingSignals() {
         expectActions(
-            [], hasSignals: true,
+            of: [], hasSignals: true,
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "idle"),
                 ("ended1", "signalRetry1 0.75; idle"), ("ended1", "idle"), ("signalsWork1", "idle"),
@@ -139,7 +135,7 @@ struct SyncMachineSignalTests {
     @Test("S1 after change signals that had worked, the changes in the meantime are pulled once")
     func lostSignals() {
         expectActions(
-            [MachineScript.a], hasSignals: true,
+            hasSignals: true,
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
@@ -151,7 +147,7 @@ struct SyncMachineSignalTests {
     @Test("S1 change signals that continue where they ended need no pull")
     func continuedSignals() {
         expectActions(
-            [MachineScript.a], hasSignals: true,
+            hasSignals: true,
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "pulling a; pull a"),
                 ("pulled", "interval1 60.0; idle"), ("signalsWork1", "idle"),
@@ -163,7 +159,7 @@ struct SyncMachineSignalTests {
     @Test("S10 a server without change signals is asked again after an hour, a request of the app, and a new network")
     func unsupportedSignals() {
         expectActions(
-            [], hasSignals: true,
+            of: [], hasSignals: true,
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("pushed", "idle"),
                 ("ended1 unsupported", "signalRetry1 3600.0; idle"),
@@ -178,7 +174,7 @@ struct SyncMachineSignalTests {
     @Test("S3 change signals are asked for again at once when the server is reached again, and not before it allows it")
     func signalsAfterFailures() {
         expectActions(
-            [MachineScript.a], hasSignals: true, retryAfter: .seconds(20),
+            hasSignals: true, retryAfter: .seconds(20),
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("ended1", "signalRetry1 20.0"),
                 ("pushed network", "offline1 20.0; offline"), ("offline1", "push all"),
@@ -190,7 +186,7 @@ struct SyncMachineSignalTests {
     @Test("S4 without a sign-in, change signals are not asked for")
     func signalsWithoutSignIn() {
         expectActions(
-            [], hasSignals: true,
+            of: [], hasSignals: true,
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("ended1", "signalRetry1 0.75"),
                 ("pushed authentication", "signIn1 300.0; sign in"), ("signalRetry1", "sign in"),
