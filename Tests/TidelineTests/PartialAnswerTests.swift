@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Rule P10: answers that contain only some columns, and names that differ from those of the table only in case.
+/// Rules P10 and P11: answers with only some columns, names that differ in case, and values stored differently.
 @Suite("Partial answers", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PartialAnswerTests {
     private static let row: Row = [
@@ -160,11 +160,9 @@ struct PartialAnswerTests {
         #expect(message.contains("\"text\"") && message.contains("\"Text\""), "\(message)")
         #expect(try client.row("a")?["text"] == (isPull ? "one" : "two"))
     }
-}
 
-/// Rule P11: values that the server stored differently are warnings of the push.
-@Suite("Warnings of a push", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
-struct PushWarningTests {
+    // MARK: P11, warnings of values that the server stored differently
+
     @Test(
         "P11 a value that the server stores differently is a warning", arguments: [StoreKind.simplest],
         [

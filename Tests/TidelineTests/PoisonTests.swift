@@ -197,16 +197,8 @@ struct PoisonTests {
         #expect(result.warnings[0].description.contains("9007199254740993"))
         #expect(progress.withLock { $0 } == [PushProgress(sent: 1, failed: 0, total: 1)])
     }
-}
 
-/// Rule P3: a row for which the server is never available does not stop the others.
-@Suite("Unavailable rows", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
-struct UnavailableRowTests {
-    private func answer503(_ client: Client, for texts: [String]) {
-        client.transport.inspect { _, body in
-            texts.contains { body.contains("\"\($0)\"") } ? .answer(.answer(503)) : nil
-        }
-    }
+    // MARK: Rows for which the server is never available
 
     @Test(
         "P3 Q5 one row that is always answered 503, or never answered, fails alone, and the other rows and pulls go on",
@@ -245,7 +237,7 @@ struct UnavailableRowTests {
         let (_, client) = try await World.withClient(stores)
         let settings = PushSettings(maxInFlight: 1)
         try await client.items.insert(["id": "a", "text": "a"])
-        answer503(client, for: ["a"])
+        client.transport.inspect { _, body in body.contains(#""a""#) ? .answer(.answer(503)) : nil }
         #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .network)
         try await client.items.insert(["id": "b", "text": "b"])
         client.transport.inspect { request, body in
@@ -277,7 +269,7 @@ struct UnavailableRowTests {
     }
 
     @Test("P3 an operation that is not available fails alone only if others succeed")
-    func machine() {
+    func failingAlone() {
         func makeMachine(_ earlier: PushMachine.EarlierFailures = .init()) -> PushMachine {
             var machine = PushMachine(maxInFlight: 2)
             _ = machine.step(.started(last: 2, earlier: earlier))
