@@ -24,9 +24,7 @@ import TidelineTestSupport
         }
     }
 
-    @Test(
-        "Files are checked after each change of their folder, and if it changed shortly before",
-        arguments: Change.allCases)
+    @Test("Files are checked after each change of the folder, and if it just changed", arguments: Change.allCases)
     func check(_ change: Change) throws {
         try withTemporaryFolder { root in
             let folder = "\(root)/folder"

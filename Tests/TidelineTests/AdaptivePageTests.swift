@@ -69,9 +69,7 @@ struct AdaptivePageTests {
         #expect(Self.sizes(client) == [8, 4, 2, 1])
     }
 
-    @Test(
-        "F15 a network on which each request times out ends the pull after four requests, and the next one asks for less"
-    )
+    @Test("F15 a network on which each request times out ends the pull after four, and the next one asks for less")
     func deadNetwork() async throws {
         let (_, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 0, .timeout)

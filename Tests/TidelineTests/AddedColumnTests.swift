@@ -139,9 +139,7 @@ struct AddedColumnTests {
         #expect(try priorities(client.store) == all)
     }
 
-    @Test(
-        "L11 a row whose conflict is resolved while its page is in flight gets the column",
-        arguments: StoreKind.perEngine)
+    @Test("L11 a row whose conflict is resolved while it is pulled gets the column", arguments: StoreKind.perEngine)
     func resolvedDuringPull(_ stores: StoreKind) async throws {
         let world = try World(stores)
         try world.plant([World.row("a", at: 0).merging(["priority": 1])])

@@ -53,9 +53,7 @@ struct DecisionTests {
         #expect(try await client.client.decisions(id: "b").isEmpty)
     }
 
-    @Test(
-        "C5 each version can be restored as a new edit", arguments: StoreKind.perEngine,
-        ConflictDecision.Version.allCases)
+    @Test("C5 any version can become a new edit", arguments: StoreKind.perEngine, ConflictDecision.Version.allCases)
     func restores(_ stores: StoreKind, _ version: ConflictDecision.Version) async throws {
         let world = try World(stores)
         let client = try await makeClient(world)

@@ -132,9 +132,7 @@ struct FaultTests {
         #expect(try await client.client.table("Exact").rows().rows.map(\.id) == ["B", "b"])
     }
 
-    @Test(
-        "F8 a pulled row whose ID differs only in case is the same row and keeps the ID stored first",
-        arguments: StoreKind.perEngine)
+    @Test("F8 a pulled row whose ID differs in case is the same row with its first ID", arguments: StoreKind.perEngine)
     func spelling(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("Key", at: 0)])

@@ -166,9 +166,7 @@ struct IncrementalPullPagingTests {
         #expect(client.transport.requests.count < (way.isCrowd ? 10 : 5))
     }
 
-    @Test(
-        "F5 a missing updatedAt is an error that names the row, and the token does not advance past it",
-        arguments: StoreKind.perEngine)
+    @Test("F5 a missing updatedAt is an error naming the row, which no token passes", arguments: StoreKind.perEngine)
     func missingStamp(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0), World.row("b", at: 0)])

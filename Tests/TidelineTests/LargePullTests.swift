@@ -23,9 +23,7 @@ struct LargePullTests {
         return kind.engine.flatMap { memory[$0] }.map { (kind, $0) }
     }
 
-    @Test(
-        "A killed pull resumes at the last stored row, ends with every row once, and uses bounded memory",
-        arguments: stores)
+    @Test("A killed pull resumes at the last stored row, has each row once, and bounds its memory", arguments: stores)
     func resumes(_ kind: StoreKind, engineMemory: Int) throws {
         let small = try TemporaryFolder()
         let highestOfSmall = try PullingProcess(kind, small.path, rows: 2000, pageSize: Self.pageSize).finish()

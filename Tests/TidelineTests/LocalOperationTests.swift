@@ -260,9 +260,7 @@ struct LocalOperationTests {
         #expect(try await client.context.pendingOperations().first?.baseVersion == version)
     }
 
-    @Test(
-        "L5 a delete of an ID missing in the store is queued, unconditionally or with the given version",
-        arguments: StoreKind.perEngine)
+    @Test("L5 a delete of a missing ID is queued, without or with the given version", arguments: StoreKind.perEngine)
     func deleteOfUnknown(_ stores: StoreKind) async throws {
         let (world, _) = try await World.withSyncedClient(stores)
         let (stranger, unknown) = (try await world.makeClient(), try await world.makeClient())

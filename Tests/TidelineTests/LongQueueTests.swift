@@ -28,9 +28,7 @@ struct LongQueueTests {
         #expect(try client.row("r000")?["text"] == "r000" && client.row("r004") == nil)
     }
 
-    @Test(
-        "F18 a page finds an operation that its client or another adds during the pull", arguments: StoreKind.perEngine,
-        [false, true])
+    @Test("F18 a page finds operations that any client adds meanwhile", arguments: StoreKind.perEngine, [false, true])
     func addedDuringPull(_ stores: StoreKind, byOther: Bool) async throws {
         let (world, client) = try await World.withClient(stores)
         try await pull(to: client, world, beside: byOther ? world.makeClient(store: client.store) : client)

@@ -94,9 +94,7 @@ struct PartialAnswerTests {
         try await Script("P10", #"update a=two; on change replace "two" "TWO"; push; row a text=TWO"#).play(stores)
     }
 
-    @Test(
-        "P10 columns that the row of a conflict omits were not cleared by others", arguments: StoreKind.perEngine,
-        [409, 412])
+    @Test("P10 columns that a conflict omits were not cleared by others", arguments: StoreKind.perEngine, [409, 412])
     func conflict(_ stores: StoreKind, status: Int) async throws {
         let (world, client) = try await World.withSyncedClient(stores) { $0.conflictPolicy = .merge() }
         let isInsert = status == 409

@@ -157,9 +157,7 @@ struct PolicyTests {
         merges + sumsOfEdits + sums)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    @Test(
-        "C3 a policy of a table replaces that of the context; without one, a conflict is an error",
-        arguments: StoreKind.perEngine)
+    @Test("C3 a table's policy replaces the context's; without one, conflicts fail", arguments: StoreKind.perEngine)
     func declared(_ stores: StoreKind) async throws {
         for (general, own, code) in [
             (ConflictPolicy.serverWins, ConflictPolicy?.none, OperationFailure.Code?.none),
@@ -229,9 +227,7 @@ struct PolicyTests {
 
     // MARK: With the manual way
 
-    @Test(
-        "C3 a conflict of an earlier version of the app is resolved by a policy that is declared later",
-        arguments: StoreKind.perEngine)
+    @Test("C3 a later policy resolves a conflict of an earlier version of the app", arguments: StoreKind.perEngine)
     func declaredLater(_ stores: StoreKind) async throws {
         let (world, _, client) = try await withConflict(stores, theirs: ["priority": 5], mine: ["text": "mine"])
         #expect(try await pushErrors(client).count == 1)

@@ -11,9 +11,7 @@ import TidelineTestSupport
 struct PullTests {
     // MARK: F1
 
-    @Test(
-        "F1 a pull of a table with pending operations pushes first; a pull without them pushes nothing",
-        arguments: StoreKind.perEngine)
+    @Test("F1 a pull pushes first if its table has pending operations, and only then", arguments: StoreKind.perEngine)
     func pushesFirst(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
@@ -221,9 +219,7 @@ struct PullTests {
         #expect(try client.store.tokens().isEmpty)
     }
 
-    @Test(
-        "F3 inserts and deletes between pages in order of ID do not hide rows that existed before",
-        arguments: StoreKind.perEngine)
+    @Test("F3 inserts and deletes between pages in order of ID hide no earlier row", arguments: StoreKind.perEngine)
     func changesByID(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         let rows = World.rows(at: (0..<20).map { _ in 0 })
@@ -265,9 +261,7 @@ struct PullTests {
         #expect(client.transport.requests.allSatisfy { $0.contains("complete") && $0.contains("id") })
     }
 
-    @Test(
-        "F3 a server that repeats the same page is an error, not an endless loop", arguments: StoreKind.perEngine,
-        ["$filter", "$skip"])
+    @Test("F3 a page that repeats is an error, no endless loop", arguments: StoreKind.perEngine, ["$filter", "$skip"])
     func endless(_ stores: StoreKind, option: String) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<9).map { _ in 0 }))

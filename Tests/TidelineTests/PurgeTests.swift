@@ -142,9 +142,7 @@ struct PurgeTests {
         }
     }
 
-    @Test(
-        "U1 a purge by another process during a pull ends the pull, and the next pull reads everything",
-        arguments: StoreKind.perEngine)
+    @Test("U1 a purge by another process ends a pull, and the next reads everything", arguments: StoreKind.perEngine)
     func otherProcess(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
         let other = try await world.makeClient(store: client.store)

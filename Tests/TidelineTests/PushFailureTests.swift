@@ -85,9 +85,7 @@ struct PushFailureTests {
         arguments: StoreKind.perEngine, aborts + transportFailures + collected + unreadable + scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    @Test(
-        "P3 an answer that is too large fails only its operation, and the next push completes it",
-        arguments: StoreKind.perEngine)
+    @Test("P3 too large an answer fails its operation alone until the next push", arguments: StoreKind.perEngine)
     func tooLarge(_ stores: StoreKind) async throws {
         let (world, client) = try await withThreeRows(stores)
         client.transport.inspect { _, body in

@@ -89,9 +89,7 @@ struct ReferenceTests {
         try await world.expectFinished()
     }
 
-    @Test(
-        "Q3 rows of one table that reference each other in a cycle, or themselves, are sent",
-        arguments: StoreKind.perEngine, [1, 8])
+    @Test("Q3 a table's rows that reference each other or themselves are sent", arguments: StoreKind.perEngine, [1, 8])
     func cycleOfRows(_ stores: StoreKind, maxInFlight: Int) async throws {
         let world = try await ReferenceWorld(stores)
         // A server cannot enforce such references, so this one does not.
@@ -219,9 +217,7 @@ struct ReferenceTests {
         #expect(try await world.queue().isEmpty)
     }
 
-    @Test(
-        "P3 a lost response of a parent aborts the push, and the next one sends parent and children",
-        arguments: StoreKind.perEngine)
+    @Test("P3 a parent's lost response aborts the push, and the next one sends all", arguments: StoreKind.perEngine)
     func lostAnswer(_ stores: StoreKind) async throws {
         let world = try await ReferenceWorld(stores)
         try await world.change("insert Item i l; insert List l")

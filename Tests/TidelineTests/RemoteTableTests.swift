@@ -17,9 +17,7 @@ struct RemoteTableTests {
         return (world, client, client.client.remoteTable("TodoItem"))
     }
 
-    @Test(
-        "RemoteTable inserts, looks up, updates, deletes and undeletes without the local store",
-        arguments: StoreKind.perEngine)
+    @Test("RemoteTable reads, inserts, updates, deletes and undeletes past the store", arguments: StoreKind.perEngine)
     func operations(_ stores: StoreKind) async throws {
         let (world, client, remote) = try await remote(stores)
         let inserted = try await remote.insert(["id": "a", "text": "one", "priority": 3])

@@ -135,9 +135,7 @@ struct ServiceTests {
         #expect(client.currentUser == before)
     }
 
-    @Test(
-        "no log, error or description contains a token, even if the server repeats it",
-        arguments: [200, 302, 400, 401, 500])
+    @Test("no log, error or description has a token, even if a server sends it", arguments: [200, 302, 400, 401, 500])
     func secrets(status: Int) async throws {
         let log = LogRecorder()
         let transport = echo(status)

@@ -60,9 +60,7 @@ struct StaleSaveTests {
         #expect(try await client.queue() == ["delete a"])
     }
 
-    @Test(
-        "L10 saving a row read before its first push is refused once the server has assigned a version",
-        arguments: StoreKind.perEngine)
+    @Test("L10 saving a row read before its first push fails once it has a version", arguments: StoreKind.perEngine)
     func beforeFirstPush(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let read = try await client.items.insert(["id": "a", "text": "one"])
@@ -161,9 +159,7 @@ struct StaleSaveTests {
         #expect(await syncErrorCode { try await client.items.delete(id: "a", version: "mine") } == .rowChanged)
     }
 
-    @Test(
-        "a column that the table does not define is an invalid argument, named once, with a suggestion",
-        arguments: StoreKind.perEngine)
+    @Test("an undefined column is an invalid argument, named once, with a suggestion", arguments: StoreKind.perEngine)
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let query = TableQuery("TodoItem").filter(.column("complte") == true)

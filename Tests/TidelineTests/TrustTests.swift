@@ -191,9 +191,7 @@ struct TrustTests {
 /// Rules T1, S8, and S9 in a sync that runs itself.
 @Suite("Trust: a sync that runs itself", .timeLimit(.minutes(15)), .releasesClients)
 struct TrustedSyncTests {
-    @Test(
-        "T2 ten seconds behind a sign-in page of the network lose nothing, and everything arrives by itself",
-        arguments: Impostor.all)
+    @Test("T2 ten seconds behind a sign-in page lose nothing, and all arrives by itself", arguments: Impostor.all)
     func portal(_ impostor: Impostor) throws {
         try VirtualWorld.run { virtual, client in
             try await client.items.insert(["id": "a", "text": "one"])

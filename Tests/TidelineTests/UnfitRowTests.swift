@@ -117,9 +117,7 @@ struct UnfitRowTests {
         #expect(result.rowsSkipped == 2 && result.rowsStored == 3 && result.writes == 1)
     }
 
-    @Test(
-        "C4 a pulled row that does not fit fails only the operation of its row, which can be discarded",
-        arguments: StoreKind.perEngine)
+    @Test("C4 an unfit pulled row fails only its operation, which can be discarded", arguments: StoreKind.perEngine)
     func pulledBesideOperation(_ stores: StoreKind) async throws {
         let fault = Self.faults[3]
         let (world, client) = try await makeClient(stores, fault)

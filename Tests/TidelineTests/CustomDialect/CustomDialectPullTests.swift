@@ -242,9 +242,7 @@ struct CustomDialectPullTests {
         }
     }
 
-    @Test(
-        "F5 a cursor that leads to itself is an error at once, also one that an earlier pull has stored",
-        arguments: StoreKind.perEngine)
+    @Test("F5 a cursor to itself is an error at once, also one of an earlier pull", arguments: StoreKind.perEngine)
     func ownCursor(_ stores: StoreKind) async throws {
         let world = NotesWorld(stores)
         let pages = [
@@ -261,9 +259,7 @@ struct CustomDialectPullTests {
         #expect(try await client.cursor() == "1")
     }
 
-    @Test(
-        "F4 the next pull begins where the first page of this one says, also after a pull that was cut",
-        arguments: StoreKind.perEngine)
+    @Test("F4 the next pull begins where this one's first page says, also if cut", arguments: StoreKind.perEngine)
     func stepsBack(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withClient(stores, NotesVariant.stepping())
         for id in ["a", "b", "c", "d", "e"] { world.server.write(id, ["text": "one"]) }

@@ -71,9 +71,7 @@ struct UndatedRowTests {
         #expect(try client.texts() == ["a": "theirs"])
     }
 
-    @Test(
-        "F8 a page with the state that a push replaced is not kept with a later operation",
-        arguments: StoreKind.perEngine)
+    @Test("F8 a pulled state that a push replaced is not kept with a later operation", arguments: StoreKind.perEngine)
     func replacedBeforeEdit(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores)
         world.server.onNextList { [client] in
