@@ -97,7 +97,7 @@ struct ConflictTests {
         Resolution.allCases.filter { $0.fits(conflict) }.map { Case(conflict: conflict, resolution: $0) }
     }
 
-    @Test("C1 a resolution has its effect, and the next push has no conflict", arguments: StoreKind.perEngine, cases)
+    @Test("C1 a resolution has its documented effect and ends the conflict", arguments: StoreKind.perEngine, cases)
     func resolves(_ stores: StoreKind, _ test: Case) async throws {
         let world = try World(stores)
         let (client, error) = try await meet(test.conflict, in: world)

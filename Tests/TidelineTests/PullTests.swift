@@ -206,7 +206,7 @@ struct PullTests {
 
     // MARK: F3
 
-    @Test("F3 without a query ID, matching rows are pulled by ID", arguments: StoreKind.perEngine, [1, 2, 3, 7, 1000])
+    @Test("F3 without a query ID, rows are pulled in order of ID", arguments: StoreKind.perEngine, [1, 2, 3, 7, 1000])
     func byID(_ stores: StoreKind, pageSize: Int) async throws {
         let (world, client) = try await World.withClient(stores)
         try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
