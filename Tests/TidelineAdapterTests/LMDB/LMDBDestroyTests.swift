@@ -14,15 +14,15 @@ import TidelineTestSupport
     init() throws { folder = try TemporaryFolder() }
 
     @Test func otherFilesStayAndTheFolderWithThem() throws {
-        try makeStore(folder.path).close()
+        try filled(LMDBStore(path: folder.path)).close()
         try write("mine", to: "\(folder.path)/mine.txt")
         try LMDBStore.destroy(path: folder.path)
-        #expect(try names(folder.path) == ["mine.txt"])
+        #expect(try fileNames(in: folder.path) == ["mine.txt"])
     }
 
     @Test func aStoreThatIsOpenIsLocked() throws {
         let path = "\(folder.path)/store"
-        let first = try makeStore(path)
+        let first = try filled(LMDBStore(path: path))
         let second = try LMDBStore(path: path)
         expectError(.locked) { try LMDBStore.destroy(path: path) }
         try first.close()
@@ -35,7 +35,7 @@ import TidelineTestSupport
         #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
         try reading.close()
         try LMDBStore.destroy(path: path)
-        #expect(try names(folder.path) == [])
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     @Test func whatIsNotAStoreIsNamedAndKept() throws {
@@ -55,8 +55,8 @@ import TidelineTestSupport
         }
         expectError(.io) { try LMDBStore.destroy(path: "\(other)/mine.txt") }
         expectError(.io) { try LMDBStore.destroy(path: "") }
-        #expect(try names(other) == ["mine.txt"])
-        #expect(try names(text) == ["data.mdb"])
+        #expect(try fileNames(in: other) == ["mine.txt"])
+        #expect(try fileNames(in: text) == ["data.mdb"])
         #expect(FileManager.default.contents(atPath: "\(database)/data.mdb") == content)
     }
 
@@ -66,7 +66,7 @@ import TidelineTestSupport
         for name in ["none", "none/deeper", "file/below", "empty"] {
             try LMDBStore.destroy(path: "\(folder.path)/\(name)")
         }
-        #expect(try names(folder.path) == ["empty", "file"])
+        #expect(try fileNames(in: folder.path) == ["empty", "file"])
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
@@ -74,13 +74,13 @@ import TidelineTestSupport
             atPath: "\(folder.path)/store/.creating", withIntermediateDirectories: true)
         for name in ["lock.mdb", ".creating/data.mdb"] { try write("", to: "\(folder.path)/store/\(name)") }
         try LMDBStore.destroy(path: "\(folder.path)/store")
-        #expect(try names(folder.path) == [])
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     @Test(arguments: [0, 5_000, 20_000], [false, true])
     func aDamagedStoreGoes(_ length: Int, _ isOverwritten: Bool) throws {
         let path = "\(folder.path)/store"
-        try makeStore(path).close()
+        try filled(LMDBStore(path: path)).close()
         var content = try #require(FileManager.default.contents(atPath: "\(path)/data.mdb"))
         if isOverwritten {
             content.replaceSubrange(max(length, 100)..<content.count, with: Data(repeating: 0x55, count: 100))
@@ -90,16 +90,7 @@ import TidelineTestSupport
         try content.write(to: URL(fileURLWithPath: "\(path)/data.mdb"))
         expectError(content.isEmpty ? .notAStore : .corrupt) { _ = try LMDBStore(path: path) }
         try LMDBStore.destroy(path: path)
-        #expect(try names(folder.path) == [])
-    }
-
-    private func makeStore(_ path: String) throws -> LMDBStore {
-        let store = try LMDBStore(path: path)
-        try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
-        try store.write { writer throws in
-            try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
-        }
-        return store
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     /// Creates an LMDB environment as another program would.
@@ -124,9 +115,5 @@ import TidelineTestSupport
 
     private func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    }
-
-    private func names(_ folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 }

@@ -13,17 +13,17 @@ import TidelineTestSupport
     init() throws { folder = try TemporaryFolder() }
 
     @Test func otherFilesStayAndTheFolderWithThem() throws {
-        try makeStore(folder.path).close()
+        try filled(LevelDBStore(path: folder.path)).close()
         for name in ["mine.txt", "mine.log"] {
             try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
         }
         try LevelDBStore.destroy(path: folder.path)
-        #expect(try names(folder.path) == ["mine.log", "mine.txt"])
+        #expect(try fileNames(in: folder.path) == ["mine.log", "mine.txt"])
     }
 
     @Test func aStoreThatIsOpenIsLocked() throws {
         let path = "\(folder.path)/store"
-        let store = try makeStore(path)
+        let store = try filled(LevelDBStore(path: path))
         for _ in 0..<2 {
             let error = expectError(.locked) { try LevelDBStore.destroy(path: path) }
             #expect(error?.path == path)
@@ -32,7 +32,7 @@ import TidelineTestSupport
         #expect(try store.read { try $0.count(TableQuery("t")) } == 300)
         try store.close()
         try LevelDBStore.destroy(path: path)
-        #expect(try names(folder.path) == [])
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     @Test func whatIsNotAStoreIsNamedAndKept() throws {
@@ -69,7 +69,7 @@ import TidelineTestSupport
         for name in ["none", "none/deeper", "file/below", "empty"] {
             try LevelDBStore.destroy(path: "\(folder.path)/\(name)")
         }
-        #expect(try names(folder.path) == ["empty", "file"])
+        #expect(try fileNames(in: folder.path) == ["empty", "file"])
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
@@ -80,37 +80,24 @@ import TidelineTestSupport
         for content in leftovers {
             try replaceFiles("\(folder.path)/store", by: content)
             try LevelDBStore.destroy(path: "\(folder.path)/store")
-            #expect(try names(folder.path) == [])
+            #expect(try fileNames(in: folder.path) == [])
         }
     }
 
     @Test func aDamagedStoreGoesWithWhatARepairKept() throws {
         let path = "\(folder.path)/store"
-        try makeStore(path).close()
-        let log = try #require(try names(path).first { $0.hasSuffix(".log") })
+        try filled(LevelDBStore(path: path)).close()
+        let log = try #require(try fileNames(in: path).first { $0.hasSuffix(".log") })
         var content = try #require(FileManager.default.contents(atPath: "\(path)/\(log)"))
         content.replaceSubrange(content.count / 2..<content.count / 2 + 8, with: Data(repeating: 0x55, count: 8))
         try content.write(to: URL(fileURLWithPath: "\(path)/\(log)"))
         expectError(.corrupt) { _ = try LevelDBStore(path: path) }
         try FileManager.default.copyItem(atPath: path, toPath: "\(folder.path)/copy")
         try LevelDBStore.destroy(path: "\(folder.path)/copy")
-        #expect(try names(folder.path) == ["store"])
+        #expect(try fileNames(in: folder.path) == ["store"])
         _ = try? LevelDBStore.repair(path: path)
-        #expect(try names(path).contains("lost"))
+        #expect(try fileNames(in: path).contains("lost"))
         try LevelDBStore.destroy(path: path)
-        #expect(try names(folder.path) == [])
-    }
-
-    private func makeStore(_ path: String) throws -> LevelDBStore {
-        let store = try LevelDBStore(path: path)
-        try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
-        try store.write { writer throws in
-            try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
-        }
-        return store
-    }
-
-    private func names(_ folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        #expect(try fileNames(in: folder.path) == [])
     }
 }

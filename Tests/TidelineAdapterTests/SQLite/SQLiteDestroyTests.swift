@@ -1,4 +1,3 @@
-import CSQLite
 import Foundation
 import Testing
 import TidelineSQLite
@@ -17,7 +16,7 @@ import TidelineTestSupport
         for name in ["store.sqlite.txt", "store.sqlite-mine", "store"] {
             try write("mine", to: "\(folder.path)/\(name)")
         }
-        let store = try makeStore(path)
+        let store = try filled(SQLiteStore(path: path))
         // The files that a killed process leaves.
         try FileManager.default.createDirectory(atPath: "\(folder.path)/killed", withIntermediateDirectories: false)
         for suffix in ["", "-wal"] {
@@ -26,12 +25,12 @@ import TidelineTestSupport
         try store.close()
         try SQLiteStore.destroy(path: path)
         try SQLiteStore.destroy(path: "\(folder.path)/killed/s")
-        #expect(try names(folder.path) == ["killed", "store", "store.sqlite-mine", "store.sqlite.txt"])
-        #expect(try names("\(folder.path)/killed") == [])
+        #expect(try fileNames(in: folder.path) == ["killed", "store", "store.sqlite-mine", "store.sqlite.txt"])
+        #expect(try fileNames(in: "\(folder.path)/killed") == [])
     }
 
     @Test func aStoreThatIsOpenIsLocked() throws {
-        let first = try makeStore(path)
+        let first = try filled(SQLiteStore(path: path))
         let second = try SQLiteStore(path: path)
         expectError(.locked) { try SQLiteStore.destroy(path: path) }
         try first.close()
@@ -45,14 +44,14 @@ import TidelineTestSupport
         #expect(try reading.read { try $0.count(TableQuery("t")) } == 301)
         try reading.close()
         try SQLiteStore.destroy(path: path)
-        #expect(try names(folder.path) == [])
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     @Test func whatIsNotAStoreIsNamedAndKept() throws {
         let text = "\(folder.path)/text"
         let database = "\(folder.path)/database"
         try write("mine", to: text)
-        try execute("CREATE TABLE mine (x)", on: database)
+        try sql(database, "CREATE TABLE mine (x)")
         let content = FileManager.default.contents(atPath: database)
         for path in [text, database] {
             let error = expectError(.notAStore) { try SQLiteStore.destroy(path: path) }
@@ -60,7 +59,7 @@ import TidelineTestSupport
         }
         expectError(.io) { try SQLiteStore.destroy(path: folder.path) }
         expectError(.io) { try SQLiteStore.destroy(path: "") }
-        #expect(try names(folder.path) == ["database", "text"])
+        #expect(try fileNames(in: folder.path) == ["database", "text"])
         #expect(FileManager.default.contents(atPath: database) == content)
     }
 
@@ -69,19 +68,19 @@ import TidelineTestSupport
         for path in ["\(folder.path)/none", "\(folder.path)/none/deeper", "\(folder.path)/file/below"] {
             try SQLiteStore.destroy(path: path)
         }
-        #expect(try names(folder.path) == ["file"])
+        #expect(try fileNames(in: folder.path) == ["file"])
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
         try write("", to: "\(folder.path)/empty")
         for suffix in ["-wal", "-shm"] { try write("left", to: "\(folder.path)/gone\(suffix)") }
         for name in ["empty", "gone"] { try SQLiteStore.destroy(path: "\(folder.path)/\(name)") }
-        #expect(try names(folder.path) == [])
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     @Test(arguments: [70, 4096 * 2, 4096 * 3 + 100])
     func aDamagedStoreThatSaysWhoseItIsGoes(_ length: Int) throws {
-        try makeStore(path).close()
+        try filled(SQLiteStore(path: path)).close()
         let whole = try #require(FileManager.default.contents(atPath: path))
         try whole.prefix(length).write(to: URL(fileURLWithPath: path))
         if length < 72 {
@@ -89,38 +88,38 @@ import TidelineTestSupport
         } else {
             try SQLiteStore.destroy(path: path)
         }
-        #expect(try names(folder.path) == (length < 72 ? ["store.sqlite"] : []))
+        #expect(try fileNames(in: folder.path) == (length < 72 ? ["store.sqlite"] : []))
     }
 
     @Test func aStoreWhoseTablesAreDamagedOrOfALaterFormatGoes() throws {
         let damaged = "\(folder.path)/damaged"
         let later = "\(folder.path)/later"
-        try makeStore(damaged).close()
+        try filled(SQLiteStore(path: damaged)).close()
         var content = try #require(FileManager.default.contents(atPath: damaged))
         content.replaceSubrange(100..<4096, with: Data(repeating: 0xFF, count: 3996))
         try content.write(to: URL(fileURLWithPath: damaged))
-        try makeStore(later).close()
-        try execute("PRAGMA user_version = 1000", on: later)
+        try filled(SQLiteStore(path: later)).close()
+        try sql(later, "PRAGMA user_version = 1000")
         for path in [damaged, later] { try SQLiteStore.destroy(path: path) }
-        #expect(try names(folder.path) == [])
+        #expect(try fileNames(in: folder.path) == [])
     }
 
     @Test func aLinkStaysAndWhatItLeadsToGoes() throws {
-        try makeStore(path).close()
+        try filled(SQLiteStore(path: path)).close()
         try FileManager.default.createSymbolicLink(
             atPath: "\(folder.path)/link", withDestinationPath: path)
         let store = try SQLiteStore(path: "\(folder.path)/link")
         expectError(.locked) { try SQLiteStore.destroy(path: path) }
         try store.close()
         try SQLiteStore.destroy(path: "\(folder.path)/link")
-        #expect(try names(folder.path) == ["link"])
-        try makeStore("\(folder.path)/link").close()
-        #expect(try names(folder.path) == ["link", "store.sqlite"])
+        #expect(try fileNames(in: folder.path) == ["link"])
+        try filled(SQLiteStore(path: "\(folder.path)/link")).close()
+        #expect(try fileNames(in: folder.path) == ["link", "store.sqlite"])
     }
 
     /// A process loses its locks on a file when it closes any handle of it.
     @Test func aRefusedDestructionAndASecondStoreLeaveTheLocksOfTheFirst() throws {
-        let store = try makeStore(path)
+        let store = try filled(SQLiteStore(path: path))
         let before = try locks(on: path)
         #expect(before > 0)
         expectError(.locked) { try SQLiteStore.destroy(path: path) }
@@ -145,27 +144,7 @@ import TidelineTestSupport
         }
     }
 
-    private func makeStore(_ path: String) throws -> SQLiteStore {
-        let store = try SQLiteStore(path: path)
-        try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
-        try store.write { writer throws in
-            try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
-        }
-        return store
-    }
-
-    private func execute(_ sql: String, on path: String) throws {
-        var database: OpaquePointer?
-        defer { sqlite3_close_v2(database) }
-        #expect(sqlite3_open(path, &database) == SQLITE_OK)
-        #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
-    }
-
     private func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    }
-
-    private func names(_ folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 }

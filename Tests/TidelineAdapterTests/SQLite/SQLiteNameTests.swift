@@ -1,4 +1,3 @@
-import CSQLite
 import Testing
 import TidelineSQLite
 import TidelineStore
@@ -51,13 +50,8 @@ import TidelineTestSupport
         let object = schema.name == name ? "TO \"\(stored)\"" : "RENAME COLUMN \"\(name)\" TO \"\(stored)\""
         let verb = schema.name == name ? "RENAME " : ""
         let changes = ["name", "definition"].map { "\($0) = replace(\($0), '\(name)', '\(stored)')" }
-        var database: OpaquePointer?
-        #expect(sqlite3_open(path, &database) == SQLITE_OK)
-        defer { sqlite3_close(database) }
-        for sql in [
-            "ALTER TABLE \"\(schema.name)\" \(verb)\(object)",
-            "UPDATE tideline_tables SET \(changes.joined(separator: ", "))",
-        ] { #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK) }
+        try sql(path, "ALTER TABLE \"\(schema.name)\" \(verb)\(object)")
+        try sql(path, "UPDATE tideline_tables SET \(changes.joined(separator: ", "))")
     }
 
     @Test func aColumnThatDiffersInCaseFromAStoredOneIsRefused() throws {

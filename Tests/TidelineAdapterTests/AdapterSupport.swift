@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+import TidelineConformance
+import TidelineStore
+
+/// A file system of a few megabytes for the tests with a full disk, if there is one.
+let smallDisk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"]
+
+/// Calls `body` while a small disk has the given number of bytes left.
+func withFullDisk(_ disk: String, butFor bytes: Int = 0, _ body: () throws -> Void) throws {
+    let ballast = "\(disk)/ballast-\(UUID().uuidString)"
+    #expect(FileManager.default.createFile(atPath: ballast, contents: nil))
+    defer { try? FileManager.default.removeItem(atPath: ballast) }
+    let handle = try #require(FileHandle(forWritingAtPath: ballast))
+    do {
+        while true { try handle.write(contentsOf: Data(count: 4096)) }
+    } catch {
+        // The disk is full at this point.
+    }
+    try handle.truncate(atOffset: UInt64(max(0, Int(try handle.seekToEnd()) - bytes)))
+    try body()
+    try handle.close()
+}
+
+/// Returns the sorted names in a folder.
+func fileNames(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+}
+
+/// Returns a store after storing 300 rows in a table `t` with an index.
+func filled<Store: LocalStore>(_ store: Store) throws -> Store {
+    try store.define([TableSchema("t", columns: [.string("s")], indexes: [["s"]])])
+    try store.write { writer throws in
+        try writer.upsert((0..<300).map { ["id": .string("\($0)"), "s": "some text"] as Row }, into: "t")
+    }
+    return store
+}
+
+/// Rejects every change by this process, as a read-only file system or missing permissions do.
+struct UnwritableFiles: FileObserver {
+    /// The system's error number.
+    let error: Int32
+
+    func decide(_ operation: FileOperation) -> FileDecision {
+        switch operation.kind {
+        case .read, .sync, .syncDirectory: .perform
+        case .open where !operation.isForWriting: .perform
+        default: .fail(error)
+        }
+    }
+
+    func performed(_ operation: FileOperation) {}
+}
