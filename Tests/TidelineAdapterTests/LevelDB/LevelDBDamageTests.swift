@@ -29,13 +29,13 @@ import TidelineTestSupport
             var sample = Sample()
             let engine = try LevelDBEngine(path: "\(folder)/db")
             var entries: Entries = [:]
-            for number in 0..<300 { entries["id-\(number)"] = value(number, 170) }
+            for number in 0..<300 { entries["id-\(number)"] = noise(number, 170) }
             try engine.put(entries)
             try engine.compact()
             sample.states = [entries]
             for number in 0..<80 {
                 let key = "id-\(number * 5)"
-                let new = number % 4 == 3 ? nil : value(number + 1000, number == 40 ? 70_000 : 170)
+                let new = number % 4 == 3 ? nil : noise(number + 1000, number == 40 ? 70_000 : 170)
                 entries[key] = new
                 try engine.write { transaction in
                     if let new { try transaction.set(key, new) } else { try transaction.remove(key) }
@@ -46,11 +46,6 @@ import TidelineTestSupport
             sample.files = try DamageFiles.read("\(folder)/db")
             return sample
         }
-    }
-
-    private static func value(_ number: Int, _ length: Int) -> String {
-        var random = SplitMix64(seed: UInt64(number))
-        return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
     }
 
     /// Opens a possibly damaged database and reads it in every way. Returns `nil` if that throws `corrupt`.

@@ -12,11 +12,14 @@ private let faults = StoreKind.simplest.harness.faults
 
 /// Tests that the log contains neither a failed commit nor anything after it.
 @Suite(.enabled(if: faults?.isAvailable == true)) struct LevelDBFailedCommitTests {
+    private let folder: TemporaryFolder
+    private var path: String { "\(folder.path)/db" }
+
+    init() throws { folder = try TemporaryFolder() }
+
     /// A compaction ends with a record in the log.
     @Test(arguments: [false, true])
     func aCompactionWritesNothingAfterAFailedCommit(_ continues: Bool) throws {
-        let folder = try TemporaryFolder()
-        let path = "\(folder.path)/db"
         let engine = try LevelDBEngine(path: path)
         var expected: Entries = ["a": "1", "b": "2"]
         try engine.put(["a": "1"])
@@ -39,24 +42,18 @@ private let faults = StoreKind.simplest.harness.faults
             expected["d"] = "4"
         }
         try engine.close()
-        let again = try LevelDBEngine(path: path)
-        #expect(try again.all() == expected)
-        try again.close()
+        #expect(try contents(of: path) == expected)
     }
 
     /// After a failed sync, the whole commit is in the log, which may not be truncated before the engine is closed.
     @Test func closingRemovesAFailedCommit() throws {
-        let folder = try TemporaryFolder()
-        let path = "\(folder.path)/db"
         let engine = try LevelDBEngine(path: path, options: LevelDBOptions(durability: .full))
         try engine.put(["a": "1"])
         try #require(faults).observing(path, by: UnchangeableLog()) {
             _ = expectError(.io) { try engine.put(["b": "2"]) }
         }
         try engine.close()
-        let again = try LevelDBEngine(path: path)
-        #expect(try again.all() == ["a": "1"])
-        try again.close()
+        #expect(try contents(of: path) == ["a": "1"])
     }
 
     @Test(
@@ -80,8 +77,6 @@ private let faults = StoreKind.simplest.harness.faults
     /// The other program here does not lock the folder, as any program does on a file system without locks.
     @Test("A store that could not be reopened leaves the commits of another program alone", arguments: [true, false])
     func commitsOfAnotherProgram(_ reads: Bool) throws {
-        let folder = try TemporaryFolder()
-        let path = "\(folder.path)/db"
         let engine = try LevelDBEngine(path: path)
         try engine.put(["a": "1"])
         try failToReopen(engine)
@@ -97,15 +92,11 @@ private let faults = StoreKind.simplest.harness.faults
             expectError(.io) { if reads { _ = try engine.all() } else { try engine.put(["d": "4"]) } }
         }
         try engine.close()
-        let again = try LevelDBEngine(path: path)
-        #expect(try again.all() == ["a": "1", "x": "9"])
-        try again.close()
+        #expect(try contents(of: path) == ["a": "1", "x": "9"])
     }
 
     @Test("A store that could not be reopened does not use another folder at its path")
     func anotherFolder() throws {
-        let folder = try TemporaryFolder()
-        let path = "\(folder.path)/db"
         let engine = try LevelDBEngine(path: path)
         try engine.put(["a": "1"])
         try failToReopen(engine)
@@ -115,9 +106,7 @@ private let faults = StoreKind.simplest.harness.faults
         try other.close()
         expectError(.io) { try engine.put(["d": "4"]) }
         try engine.close()
-        let again = try LevelDBEngine(path: path)
-        #expect(try again.all() == ["b": "2"])
-        try again.close()
+        #expect(try contents(of: path) == ["b": "2"])
     }
 
     /// Makes a write fail, and then the reopening before the next one.

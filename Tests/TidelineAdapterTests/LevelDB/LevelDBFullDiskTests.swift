@@ -3,18 +3,11 @@ import Testing
 import TidelineConformance
 import TidelineLevelDB
 import TidelineStore
-import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
 @Suite(.serialized) struct LevelDBFullDiskTests {
     private static let big = Entries(uniqueKeysWithValues: (0..<64).map { ("big\($0)", noise($0, 65_536)) })
-
-    /// Returns text that does not compress.
-    private static func noise(_ seed: Int, _ length: Int) -> String {
-        var random = SplitMix64(seed: UInt64(seed))
-        return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
-    }
 
     /// Works without a small disk: the next log is a device that is always full.
     @Test func aLogThatCannotBeWrittenIsFullAndIsMended() throws {
@@ -30,7 +23,7 @@ import TidelineTestSupport
         var committed: Entries = ["small": "1"]
         var failure: StoreError?
         for number in 0..<10 where failure == nil {
-            let entry = ["n\(number)": Self.noise(number, 40_000)]
+            let entry = ["n\(number)": noise(number, 40_000)]
             do {
                 try engine.put(entry)
                 committed.merge(entry) { $1 }
@@ -47,33 +40,31 @@ import TidelineTestSupport
         committed["after"] = "2"
         #expect(try engine.all() == committed)
         try engine.close()
-        let again = try LevelDBEngine(path: path)
-        #expect(try again.all() == committed)
-        try again.close()
+        #expect(try contents(of: path) == committed)
     }
 
     /// Tests on a real full file system. It needs a file system of a few megabytes, named by
     /// `TIDELINE_TEST_SMALL_DISK`.
     @Test(
-        .enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil),
+        .enabled(if: smallDisk != nil),
         arguments: [StoreCapabilities.Durability.normal, .full], [65_536, 16 << 20])
     func aFullDiskRollsBackAndTheStoreWorksAfterRoomIsMade(
         _ durability: StoreCapabilities.Durability, _ buffer: Int
     ) throws {
-        let disk = try #require(ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"])
+        let disk = try #require(smallDisk)
         let path = "\(disk)/store-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let options = LevelDBOptions(durability: durability, writeBufferSize: buffer)
         let engine = try LevelDBEngine(path: path, options: options)
-        var committed: Entries = ["small": "1", "small2": Self.noise(1, 30_000)]
+        var committed: Entries = ["small": "1", "small2": noise(1, 30_000)]
         try engine.put(committed)
         // Repeat this, with the disk full at another point each time.
         for round in 0..<6 {
-            let ballast = try Ballast(in: disk, leaving: round * 9_000)
             let entries = Dictionary(uniqueKeysWithValues: Self.big.map { ("\(round)-\($0.key)", $0.value) })
-            for _ in 0..<2 { expectError(.full) { try engine.put(entries) } }
-            #expect(try engine.all() == committed)
-            try ballast.remove()
+            try withFullDisk(disk, butFor: round * 9_000) { () throws in
+                for _ in 0..<2 { expectError(.full) { try engine.put(entries) } }
+                #expect(try engine.all() == committed)
+            }
             committed["after\(round)"] = "1"
             try engine.put(["after\(round)": "1"])
             #expect(try engine.all() == committed)
@@ -87,29 +78,29 @@ import TidelineTestSupport
     }
 
     /// Checks the contents after a series of commits, one of which finds the disk full.
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"] != nil))
+    @Test(.enabled(if: smallDisk != nil))
     func everyAcknowledgedCommitIsThereAfterTheRoomEnded() throws {
-        let disk = try #require(ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"])
+        let disk = try #require(smallDisk)
         let path = "\(disk)/store-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: path) }
         var committed: Entries = [:]
         for round in 0..<8 {
-            let ballast = try Ballast(in: disk, leaving: 700_000 + round * 13_001)
-            let engine = try LevelDBEngine(path: path, options: LevelDBOptions(writeBufferSize: 65_536))
-            for number in 0..<60 {
-                let entry = ["\(round)-\(number)": Self.noise(number, 5_000)]
-                do {
-                    try engine.put(entry)
-                    committed.merge(entry) { $1 }
-                } catch let error as StoreError {
-                    #expect(error.code == .full, "\(error)")
-                    #expect(try engine.all() == committed)
-                    break
+            try withFullDisk(disk, butFor: 700_000 + round * 13_001) { () throws in
+                let engine = try LevelDBEngine(path: path, options: LevelDBOptions(writeBufferSize: 65_536))
+                for number in 0..<60 {
+                    let entry = ["\(round)-\(number)": noise(number, 5_000)]
+                    do {
+                        try engine.put(entry)
+                        committed.merge(entry) { $1 }
+                    } catch let error as StoreError {
+                        #expect(error.code == .full, "\(error)")
+                        #expect(try engine.all() == committed)
+                        break
+                    }
                 }
+                // Close the engine without another write.
+                try engine.close()
             }
-            // Close the engine without another write.
-            try engine.close()
-            try ballast.remove()
             let again = try LevelDBEngine(path: path)
             #expect(try again.all() == committed)
             try again.write { transaction in
@@ -120,25 +111,4 @@ import TidelineTestSupport
             try again.close()
         }
     }
-}
-
-/// A file that fills a small disk.
-private struct Ballast {
-    private let path: String
-
-    init(in disk: String, leaving room: Int) throws {
-        path = "\(disk)/ballast"
-        #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        let handle = try #require(FileHandle(forWritingAtPath: path))
-        do {
-            while true { try handle.write(contentsOf: Data(count: 4096)) }
-        } catch {
-            // The disk is full at this point.
-        }
-        let size = try handle.seekToEnd()
-        try handle.truncate(atOffset: size > UInt64(room) ? size - UInt64(room) : 0)
-        try handle.close()
-    }
-
-    func remove() throws { try FileManager.default.removeItem(atPath: path) }
 }

@@ -51,23 +51,11 @@ import TidelineTestSupport
                 let found = try engine.all()
                 try engine.put(["new": "1"])
                 try engine.close()
-                let again = try LevelDBEngine(path: path, options: options)
-                #expect(try again.all() == found.merging(["new": "1"]) { $1 })
-                try again.close()
+                #expect(try contents(of: path, options) == found.merging(["new": "1"]) { $1 })
                 return found
             } catch let error as StoreError where error.code == .corrupt {
                 return nil
             }
-        }
-    }
-
-    private func lastRecord(_ sample: Sample) throws -> LogRecord {
-        try withTemporaryFolder { folder throws in
-            try sample.content.write(to: URL(fileURLWithPath: "\(folder)/log"))
-            var reader = try LogReader("\(folder)/log")
-            var last = LogRecord()
-            while let record = try reader.next() { last = record }
-            return last
         }
     }
 
@@ -88,7 +76,7 @@ import TidelineTestSupport
 
     @Test func withFullDurabilityOnlyTheLastCommitCanBeMissing() throws {
         let sample = try makeSample(.full)
-        let last = try lastRecord(sample)
+        let last = try #require(logRecords(sample.content).last)
         for sector in sectors(last.start) { #expect(try open(sample, zeros: sector, .full) == nil, "\(sector)") }
         #expect(try open(sample, zeros: last.start..<last.end, .full) == sample.states[29])
     }
@@ -129,9 +117,7 @@ import TidelineTestSupport
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/db"
         try replaceFiles(path, by: sample.files.merging([CleanShutdownMarker.fileName: Data(text.utf8)]) { $1 })
-        let engine = try LevelDBEngine(path: path)
-        #expect(try engine.all() == sample.states[30])
-        try engine.close()
+        #expect(try contents(of: path) == sample.states[30])
     }
 }
 
@@ -155,8 +141,6 @@ import TidelineTestSupport
         #expect(error?.engineCode == Int(ELOOP))
         try FileManager.default.removeItem(atPath: "\(path)/\(name)")
         try content.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
-        let again = try LevelDBEngine(path: path)
-        #expect(try again.all() == ["a": "1", "b": "2"])
-        try again.close()
+        #expect(try contents(of: path) == ["a": "1", "b": "2"])
     }
 }

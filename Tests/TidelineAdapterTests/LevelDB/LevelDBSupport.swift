@@ -2,6 +2,7 @@ import Foundation
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
+import TidelineSupport
 
 /// The contents of an engine in tests: text keys and values in one key space.
 typealias Entries = [String: String]
@@ -54,6 +55,20 @@ extension LevelDBEngine {
     func put(_ entries: Entries) throws {
         try write { transaction in for (key, value) in entries { try transaction.set(key, value) } }
     }
+}
+
+/// Opens an engine, and returns its contents.
+func contents(of path: String, _ options: LevelDBOptions = LevelDBOptions()) throws -> Entries {
+    let engine = try LevelDBEngine(path: path, options: options)
+    let contents = try engine.all()
+    try engine.close()
+    return contents
+}
+
+/// Returns text that does not compress.
+func noise(_ seed: Int, _ length: Int) -> String {
+    var random = SplitMix64(seed: UInt64(seed))
+    return String((0..<length).map { _ in Character(UnicodeScalar(UInt8.random(in: 32..<127, using: &random))) })
 }
 
 /// Replaces the files of a folder.

@@ -96,13 +96,7 @@ import TidelineTestSupport
 
     /// Returns the ends of a log's records and positions in between.
     private func places(_ log: Data) throws -> [Int] {
-        try withTemporaryFolder { folder throws in
-            try log.write(to: URL(fileURLWithPath: "\(folder)/log"))
-            var reader = try LogReader("\(folder)/log")
-            var ends = [0, 1]
-            while let record = try reader.next() { ends += [record.end, record.end + 5] }
-            return ends.filter { $0 < log.count }
-        }
+        try ([0, 1] + logRecords(log).flatMap { [$0.end, $0.end + 5] }).filter { $0 < log.count }
     }
 
     private static let cases = Naming.allCases.flatMap { naming in
@@ -186,16 +180,22 @@ import TidelineTestSupport
     }
 }
 
+/// Returns the records of a log or a manifest.
+func logRecords(_ content: Data) throws -> [LogRecord] {
+    try withTemporaryFolder { folder throws in
+        try content.write(to: URL(fileURLWithPath: "\(folder)/log"))
+        var reader = try LogReader("\(folder)/log")
+        var records: [LogRecord] = []
+        while let record = try reader.next() { records.append(record) }
+        return records
+    }
+}
+
 /// Edits the last entry of a manifest.
 enum ManifestEdit {
     /// Replaces the last sequence number in the last entry.
     static func replacingLastSequence(in manifest: Data?, by sequence: UInt64) throws -> Data {
-        var records: [[UInt8]] = []
-        try withTemporaryFolder { folder throws in
-            try #require(manifest).write(to: URL(fileURLWithPath: "\(folder)/manifest"))
-            var reader = try LogReader("\(folder)/manifest")
-            while let record = try reader.next() { records.append(record.bytes) }
-        }
+        let records = try logRecords(#require(manifest)).map(\.bytes)
         let last = try #require(records.last)
         return Data((records.dropLast() + [edit(last, sequence)]).flatMap(framed))
     }
