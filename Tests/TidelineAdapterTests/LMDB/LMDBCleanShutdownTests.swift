@@ -20,9 +20,9 @@ import TidelineTestSupport
     }
 
     private func write(_ path: String, _ options: LMDBOptions = .init()) throws {
-        let engine = try LMDBEngine(path: path, options: options)
-        try engine.write { try $0.put(key(1, "a"), Array(repeating: 7, count: 100)) }
-        try engine.close()
+        try withEngine(path, options) { engine in
+            try engine.write { try $0.put(key(1, "a"), Array(repeating: 7, count: 100)) }
+        }
     }
 
     /// Flips a bit of the stored value, and keeps the time of the last change, as a failing device does.

@@ -55,7 +55,7 @@ import TidelineTestSupport
                 }
             }
             #expect(try engine.read { try $0.value(key(1, "a")) } == [1])
-            #expect(try engine.read { try $0.count(keys(of: 2)) } == 0)
+            #expect(try engine.count(2) == 0)
         }
         try engine.write { transaction throws in
             try transaction.put(key(3, "a"), [3])

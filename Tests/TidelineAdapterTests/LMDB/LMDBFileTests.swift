@@ -14,6 +14,10 @@ import TidelineTestSupport
 
     init() throws { folder = try TemporaryFolder() }
 
+    private func storeOne() throws {
+        try withEngine(folder.path) { engine in try engine.write { try $0.put(key(1, "a"), [1]) } }
+    }
+
     @Test(arguments: [
         ("", "empty"), ("a\0b", "NUL"), ("missing/store", "parent folder does not exist"),
         ("file", "is a file"), ("file/store", "parent folder is a file"),
@@ -68,9 +72,7 @@ import TidelineTestSupport
 
     @Test("The first map has the size of the options", arguments: [1 << 16, 1 << 24])
     func firstMap(_ size: Int) throws {
-        let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(mapSize: size))
-        #expect(engine.environment.mapUsage.size == size)
-        try engine.close()
+        #expect(try withEngine(folder.path, LMDBOptions(mapSize: size)) { $0.environment.mapUsage.size } == size)
     }
 
     @Test(
@@ -124,35 +126,25 @@ import TidelineTestSupport
             #expect(engine.environment.mapUsage.size < 1 << 50)
             try engine.close()
         }
-        let engine = try LMDBEngine(path: "\(folder.path)/store")
-        #expect(try engine.read { try $0.count(keys(of: 1)) } == 2)
-        try engine.close()
+        #expect(try withEngine("\(folder.path)/store") { try $0.count(1) } == 2)
     }
 
     @Test func whatAnInterruptedCreationLeftIsNoMatter() throws {
         try FileManager.default.createDirectory(atPath: "\(folder.path)/.creating", withIntermediateDirectories: true)
         _ = FileManager.default.createFile(atPath: "\(folder.path)/.creating/data.mdb", contents: Data([1, 2, 3]))
-        let engine = try LMDBEngine(path: folder.path)
-        try engine.write { try $0.put(key(1, "a"), [1]) }
-        try engine.close()
+        try storeOne()
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         #expect(files == ["data.mdb", "lock.mdb", "tideline.state"])
     }
 
     @Test func aMissingLockFileIsNoMatter() throws {
-        let engine = try LMDBEngine(path: folder.path)
-        try engine.write { try $0.put(key(1, "a"), [1]) }
-        try engine.close()
+        try storeOne()
         try FileManager.default.removeItem(atPath: "\(folder.path)/lock.mdb")
-        let again = try LMDBEngine(path: folder.path)
-        #expect(try again.read { try $0.value(key(1, "a")) } == [1])
-        try again.close()
+        #expect(try withEngine(folder.path) { engine in try engine.read { try $0.value(key(1, "a")) } } == [1])
     }
 
     @Test func aReadOnlyStoreReadsAndRefusesToWrite() throws {
-        let engine = try LMDBEngine(path: folder.path)
-        try engine.write { try $0.put(key(1, "a"), [1]) }
-        try engine.close()
+        try storeOne()
         let reader = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
         #expect(reader.capabilities.isReadOnly)
         #expect(try reader.read { try $0.value(key(1, "a")) } == [1])
@@ -179,7 +171,7 @@ import TidelineTestSupport
         try second.write { try $0.put(key(2, "a"), [2]) }
         #expect(try second.read { try $0.value(key(1, "a")) } == [1])
         try first.close()
-        expectError(.closed) { _ = try first.read { try $0.count(keys(of: 1)) } }
+        expectError(.closed) { _ = try first.count(1) }
         expectError(.closed) { try first.write { try $0.put(key(1, "a"), []) } }
         #expect(try second.read { try $0.value(key(2, "a")) } == [2])
         try second.close()
@@ -195,7 +187,7 @@ import TidelineTestSupport
             #expect(try second.read { try $0.value(key(1, "a")) } == nil)
         }
         try second.write { try $0.put(key(1, "b"), [2]) }
-        #expect(try first.read { try $0.count(keys(of: 1)) } == 2)
+        #expect(try first.count(1) == 2)
         try first.close()
         try second.close()
     }
@@ -205,9 +197,7 @@ import TidelineTestSupport
         try FileManager.default.removeItem(atPath: "\(folder.path)/data.mdb")
         expectError(.io) { _ = try LMDBEngine(path: folder.path) }
         try engine.close()
-        let other = try LMDBEngine(path: folder.path)
-        #expect(try other.read { try $0.count(keys(of: 1)) } == 0)
-        try other.close()
+        #expect(try withEngine(folder.path) { try $0.count(1) } == 0)
     }
 
     @Test(arguments: [StoreCapabilities.Durability.none, .normal, .full])
@@ -223,23 +213,21 @@ import TidelineTestSupport
         #expect(engine.environment.flags & 0x40000 == (durability == .normal ? 0x40000 : 0))
         try engine.close()
         try other.close()
-        let again = try LMDBEngine(path: folder.path)
-        #expect(try again.read { try $0.count(keys(of: 1)) } == 2)
-        try again.close()
+        #expect(try withEngine(folder.path) { try $0.count(1) } == 2)
     }
 
     @Test func manyThreadsOpenAndCloseOneFolder() throws {
         let errors = onThreads(16) { thread throws in
             for round in 0..<10 {
-                let engine = try LMDBEngine(path: "\(folder.path)/store", options: LMDBOptions(durability: .none))
-                try engine.write { try $0.put(key(UInt32(thread), "\(round)"), [1]) }
-                try engine.close()
+                try withEngine("\(folder.path)/store", LMDBOptions(durability: .none)) { engine in
+                    try engine.write { try $0.put(key(UInt32(thread), "\(round)"), [1]) }
+                }
             }
         }
         #expect(errors.isEmpty, "\(errors)")
-        let engine = try LMDBEngine(path: "\(folder.path)/store")
-        for thread in 0..<16 as Range<UInt32> { #expect(try engine.read { try $0.count(keys(of: thread)) } == 10) }
-        try engine.close()
+        try withEngine("\(folder.path)/store") { engine throws in
+            for thread in 0..<16 as Range<UInt32> { #expect(try engine.count(thread) == 10) }
+        }
     }
 
     @Test func aStoreThatIsDroppedClosesItself() throws {
@@ -247,8 +235,6 @@ import TidelineTestSupport
             let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: false))
             try engine.write { try $0.put(key(1, "a"), [1]) }
         }
-        let reader = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
-        #expect(reader.environment.isReadOnly)
-        try reader.close()
+        #expect(try withEngine(folder.path, LMDBOptions(isReadOnly: true)) { $0.environment.isReadOnly })
     }
 }

@@ -51,12 +51,10 @@ private let faults = StoreKind.simplest.harness.faults
                     }
                 }
             }
-            #expect(try engine.read { try $0.count(keys(of: 100)) } == 20)
+            #expect(try engine.count(100) == 20)
             try engine.close()
         }
-        let locked = try LMDBEngine(path: path, options: Self.readOnly)
-        #expect(!locked.environment.isUnlocked)
-        try locked.close()
+        #expect(try withEngine(path, Self.readOnly) { !$0.environment.isUnlocked })
     }
 
     /// Commits transactions in another process.

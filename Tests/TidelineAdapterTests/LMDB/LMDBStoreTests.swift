@@ -28,12 +28,9 @@ import TidelineTestSupport
     }
 
     @Test func aFolderOfAnotherProgramIsRefused() throws {
-        let engine = try LMDBEngine(path: folder.path)
-        try engine.write { try $0.put(key(1, "not a store's"), [1]) }
-        try engine.close()
+        try withEngine(folder.path) { engine in try engine.write { try $0.put(key(1, "not a store's"), [1]) } }
         expectError(.notAStore) { _ = try LMDBStore(path: folder.path) }
         // The store was closed when opening failed: an engine can open it for reading only.
-        let reader = try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true))
-        try reader.close()
+        try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true)).close()
     }
 }

@@ -1,6 +1,27 @@
+import CLMDB
 import Foundation
 import TidelineKeyValue
+import TidelineStore
 import TidelineTestSupport
+
+@testable import TidelineLMDB
+
+extension Environment {
+    /// The current flags of the LMDB environment.
+    var flags: UInt32 {
+        var flags: UInt32 = 0
+        mdb_env_get_flags(handle, &flags)
+        return flags
+    }
+}
+
+/// Calls `body` with an engine, and closes the engine.
+func withEngine<T>(_ path: String, _ options: LMDBOptions = .init(), _ body: (LMDBEngine) throws -> T) throws -> T {
+    let engine = try LMDBEngine(path: path, options: options)
+    let result = try body(engine)
+    try engine.close()
+    return result
+}
 
 /// Returns a key of a space.
 func key(_ space: UInt32, _ rest: String = "") -> [UInt8] {
@@ -36,6 +57,11 @@ extension KeyValueSnapshot {
     }
 }
 
+extension LMDBEngine {
+    /// Returns the number of keys of a space.
+    func count(_ space: UInt32) throws -> Int { try read { try $0.count(keys(of: space)) } }
+}
+
 struct Entry: Hashable, Comparable {
     let key: [UInt8]
     let value: [UInt8]
@@ -66,26 +92,16 @@ extension KeyValueTransaction {
 
 /// Runs `body` on the given number of threads at the same time, and returns the thrown errors.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -> [any Error] {
-    let errors = ErrorList()
+    let errors = LockedValue<[any Error]>([])
     let done = DispatchGroup()
     for number in 0..<count {
         done.enter()
         let thread = Thread {
-            do { try body(number) } catch { errors.append(error) }
+            do { try body(number) } catch { errors.withLock { $0.append(error) } }
             done.leave()
         }
         thread.start()
     }
-    do { try done.finish() } catch { errors.append(error) }
-    return errors.all
-}
-
-/// `@unchecked Sendable`: the list is only used while the lock is held.
-private final class ErrorList: @unchecked Sendable {
-    private let lock = NSLock()
-    private var errors: [any Error] = []
-
-    var all: [any Error] { lock.withLock { errors } }
-
-    func append(_ error: any Error) { lock.withLock { errors.append(error) } }
+    do { try done.finish() } catch { errors.withLock { $0.append(error) } }
+    return errors.withLock { $0 }
 }
