@@ -22,9 +22,7 @@ struct PostgreSQLFailureTests {
     }
 
     @Test func aWriteWhoseConnectionIsLostLeavesNothing() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([Self.table])
+        let (store, connection) = try TestServer.makeStoreInDatabase(Self.table)
         try store.write { try $0.upsert(["id": "before"], into: "t") }
         let error = expectError(.io) {
             try store.write { writer throws in
@@ -42,9 +40,7 @@ struct PostgreSQLFailureTests {
 
     /// A body that ignores the error must not commit without the lost changes.
     @Test func aLostConnectionCannotBeIgnored() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([Self.table])
+        let (store, connection) = try TestServer.makeStoreInDatabase(Self.table)
         expectError(.io) {
             try store.write { writer throws in
                 try writer.upsert(["id": "lost"], into: "t")
@@ -57,9 +53,7 @@ struct PostgreSQLFailureTests {
     }
 
     @Test func idleConnectionsThatWereLostAreReplaced() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([Self.table])
+        let (store, connection) = try TestServer.makeStoreInDatabase(Self.table)
         for number in 0..<3 {
             try endConnections(to: connection)
             try store.write { try $0.upsert(["id": .string("\(number)")], into: "t") }
@@ -73,9 +67,7 @@ struct PostgreSQLFailureTests {
 
     /// The server ends the connection when it carries out the commit, before the commit takes effect.
     @Test func aCommitWhoseConnectionIsLostIsReportedAsUnknown() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([Self.table])
+        let (store, connection) = try TestServer.makeStoreInDatabase(Self.table)
         try PlainConnection(connection).query(
             """
             CREATE FUNCTION ends() RETURNS trigger LANGUAGE plpgsql AS
@@ -177,9 +169,7 @@ struct PostgreSQLFailureTests {
     }
 
     @Test func aLockHeldForTooLongIsBusy() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let holder = try PostgreSQLStore(connection: connection)
-        try holder.define([Self.table])
+        let (holder, connection) = try TestServer.makeStoreInDatabase(Self.table)
         let other = try PostgreSQLStore(
             connection: connection, options: PostgreSQLOptions(busyTimeout: .milliseconds(20)))
         try holder.write { writer throws in

@@ -12,11 +12,8 @@ struct PostgreSQLForeignValueTests {
         ("id", "''"),
     ])
     func aValueThatTheColumnCannotHaveIsCorrupt(_ column: String, _ value: String) throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([
-            TableSchema("t", columns: [.double("d"), .timestamp("at"), .string("s"), .json("j")], systemColumns: [])
-        ])
+        let (store, connection) = try TestServer.makeStoreInDatabase(
+            TableSchema("t", columns: [.double("d"), .timestamp("at"), .string("s"), .json("j")], systemColumns: []))
         try store.write { try $0.upsert([["id": "1", "s": "x"], ["id": "2"]] as [Row], into: "t") }
         try PlainConnection(connection).query("UPDATE tideline.t SET \"\(column)\" = \(value) WHERE \"__key\" = '1'")
         let error = expectError(.corrupt) { _ = try store.read { try $0.rows(matching: TableQuery("t")) } }
@@ -57,10 +54,9 @@ struct PostgreSQLForeignValueTests {
 
     /// A text of any length can be in an index, which contains its beginning.
     @Test func indexesOfTextAreUsed() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
+        let (store, connection) = try TestServer.makeStoreInDatabase(
+            TableSchema("t", columns: [.string("s"), .bytes("b")]))
         let long = String(repeating: "x", count: 100_000)
-        try store.define([TableSchema("t", columns: [.string("s"), .bytes("b")])])
         try store.write { writer throws in
             let rows = (0..<2_000).map {
                 ["id": .string("\($0)"), "s": .string("\($0)\(long)"), "b": .bytes([1])] as Row

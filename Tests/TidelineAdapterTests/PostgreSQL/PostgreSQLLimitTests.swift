@@ -10,10 +10,8 @@ struct PostgreSQLLimitTests {
     private static let beginning = String(repeating: "ä", count: 40)
 
     @Test func columnsMayHaveTheNamesOfPostgreSQLsOwnOnes() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
+        let (store, connection) = try TestServer.makeStoreInDatabase(TableSchema("xmin", columns: []))
         let names = ["xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"]
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([TableSchema("xmin", columns: [])])
         try store.define([TableSchema("xmin", columns: names.map { .string($0) }, indexes: [["ctid"]])])
         var row = Row(id: "1")
         for name in names { row[name] = .string(name) }
@@ -65,9 +63,8 @@ struct PostgreSQLLimitTests {
     }
 
     @Test func aNameThatAnotherOneIsAbbreviatedToIsRefused() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([TableSchema(Self.beginning, columns: [.int(Self.beginning)])])
+        let (store, connection) = try TestServer.makeStoreInDatabase(
+            TableSchema(Self.beginning, columns: [.int(Self.beginning)]))
         let plain = try PlainConnection(connection)
         let name = try #require(
             try plain.query("SELECT tablename FROM pg_tables WHERE schemaname = 'tideline' AND tablename LIKE 'ä%'")

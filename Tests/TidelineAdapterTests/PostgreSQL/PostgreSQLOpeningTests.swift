@@ -100,9 +100,7 @@ struct PostgreSQLOpeningTests {
     }
 
     @Test func aLaterFormatAndADamagedOneAreRefused() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([TableSchema("t", columns: [])])
+        let (store, connection) = try TestServer.makeStoreInDatabase(TableSchema("t", columns: []))
         let other = try PlainConnection(connection)
         for (change, code) in [
             (#"UPDATE tideline.tideline_store SET "format" = 2"#, StoreError.Code.newerFormat),
@@ -122,9 +120,7 @@ struct PostgreSQLOpeningTests {
     }
 
     @Test func aStoreThatWasRemovedIsAnErrorAndANewOneIsNotMistakenForIt() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([TableSchema("t", columns: [])])
+        let (store, connection) = try TestServer.makeStoreInDatabase(TableSchema("t", columns: []))
         try PlainConnection(connection).query("DROP SCHEMA tideline CASCADE")
         #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
         try PostgreSQLStore.destroy(connection: connection)
