@@ -28,6 +28,17 @@ import TidelineTestSupport
         return rows
     }
 
+    /// Expects that a store in which a page but the first has no checksum is corrupt.
+    private static func expectCorruptWithoutAnyChecksum(_ path: String) throws {
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        for page in 2...(whole.count / pageSize) {
+            var damaged = whole
+            removeChecksums(of: [page], in: &damaged)
+            try damaged.write(to: URL(fileURLWithPath: path))
+            expectError(.corrupt) { _ = try rows(path) }
+        }
+    }
+
     @Test("Missing checksums are added when the store is opened", arguments: [2..<5, 4..<7, 3..<16, 2..<16])
     func added(_ pages: Range<Int>) throws {
         let folder = try TemporaryFolder()
@@ -42,13 +53,7 @@ import TidelineTestSupport
         #expect(try Self.rows(path) == right)
         #expect(try Self.rows(path) == right)
         // From then on, a missing checksum is damage.
-        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-        for page in 2...(whole.count / Self.pageSize) {
-            var damaged = whole
-            Self.removeChecksums(of: [page], in: &damaged)
-            try damaged.write(to: URL(fileURLWithPath: path))
-            expectError(.corrupt) { _ = try Self.rows(path) }
-        }
+        try Self.expectCorruptWithoutAnyChecksum(path)
     }
 
     @Test("A damaged store stays corrupt: nothing is added beside a wrong checksum or to an inconsistent page")
@@ -74,14 +79,7 @@ import TidelineTestSupport
         try store.define([GrowingTable.schema])
         try store.write { try GrowingTable.add(0, length: 10, to: $0) }
         try store.close()
-        let path = Self.kind.path(in: files.path)
-        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-        for page in 2...(whole.count / Self.pageSize) {
-            var damaged = whole
-            Self.removeChecksums(of: [page], in: &damaged)
-            try damaged.write(to: URL(fileURLWithPath: path))
-            expectError(.corrupt) { _ = try Self.rows(path) }
-        }
+        try Self.expectCorruptWithoutAnyChecksum(Self.kind.path(in: files.path))
     }
 }
 

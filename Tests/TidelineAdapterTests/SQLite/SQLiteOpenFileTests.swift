@@ -105,8 +105,7 @@ import TidelineTestSupport
         try Self.make(path)
         try FileManager.default.createDirectory(atPath: "\(path)-wal", withIntermediateDirectories: false)
         #expect(throws: StoreError.self) { try DatabaseFile.remove(path) }
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["store-removed", "store-wal"])
+        #expect(try fileNames(in: folder.path) == ["store-removed", "store-wal"])
         try FileManager.default.removeItem(atPath: "\(path)-wal")
         try SQLiteStore.destroy(path: path)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])

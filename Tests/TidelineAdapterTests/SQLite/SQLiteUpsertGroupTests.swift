@@ -11,6 +11,13 @@ import TidelineTestSupport
     private static let schema = TableSchema("t", columns: [.string("s"), .int("n")], systemColumns: [])
     private static let size = StoredTable.groupSize
 
+    private let store: SQLiteStore
+
+    init() throws {
+        store = try SQLiteStore.inMemory()
+        try store.define([Self.schema])
+    }
+
     private static func rows(_ numbers: some Sequence<Int>, _ text: String = "") -> [Row] {
         numbers.map { ["id": .string("id-\($0)"), "s": .string("\(text)\($0)"), "n": .int(Int64($0))] }
     }
@@ -22,8 +29,6 @@ import TidelineTestSupport
 
     @Test(arguments: [1, size - 1, size, size + 1, 3 * size, 3 * size + 5])
     func everyRowIsWritten(_ count: Int) throws {
-        let store = try SQLiteStore.inMemory()
-        try store.define([Self.schema])
         for text in ["a", "b"] {
             try store.write { try $0.upsert(Self.rows(0..<count, text), into: "t") }
             let expected = (0..<count).map { ("id-\($0)", "\(text)\($0)") }
@@ -32,8 +37,6 @@ import TidelineTestSupport
     }
 
     @Test func ofTwoRowsOfOneIDTheLastCounts() throws {
-        let store = try SQLiteStore.inMemory()
-        try store.define([Self.schema])
         var rows = Self.rows(0..<2 * Self.size + 3, "first ")
         // One in the same group, one in the next group, and one in the remainder.
         rows.insert(contentsOf: Self.rows([0], "second "), at: 3)
@@ -47,8 +50,6 @@ import TidelineTestSupport
 
     @Test(arguments: [0, 3, size - 1, size, size + 2])
     func aRowThatNamesLessKeepsItsPlace(_ position: Int) throws {
-        let store = try SQLiteStore.inMemory()
-        try store.define([Self.schema])
         var rows = Self.rows(0..<3 * Self.size)
         // One partial row follows the row that it merges into; the other is followed by a row that replaces its text.
         rows.insert(contentsOf: Self.rows([1000], "whole "), at: position)
@@ -63,8 +64,6 @@ import TidelineTestSupport
     }
 
     @Test func aRowThatIsRefusedIsNamedAndNothingRemains() throws {
-        let store = try SQLiteStore.inMemory()
-        try store.define([Self.schema])
         var rows = Self.rows(0..<3 * Self.size)
         rows[Self.size + 3]["n"] = "text"
         let error = expectError(.invalidValue) { try store.write { try $0.upsert(rows, into: "t") } }
