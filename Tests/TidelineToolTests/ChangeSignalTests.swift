@@ -191,25 +191,20 @@ struct ChangeSignalTests {
         let port = try #require(url.split(separator: ":").last.map(String.init))
         let stores = ["client.db", "other.db"]
         let watchers = try stores.map { store in
-            try tool.start([
-                "todo", "sync", "--watch", "--interval", "86400", "--url", url, "--store", "sqlite:\(tool.path(store))",
-            ])
+            try tool.startTodo("sync", "--watch", "--interval", "86400", "--url", url, store: store)
         }
         for watcher in watchers { #expect(watcher.readLine() == "in sync") }
         #expect(try tool.todo("add", "first", store: "other.db").status == 0)
         watchers[1].signal(SIGINT)
         #expect(watchers[1].wait() == 0)
-        #expect(
-            try tool.run("todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("other.db"))").status == 0)
+        #expect(try tool.todo("sync", "--url", url, store: "other.db").status == 0)
         try waitUntil("the first item in the first list") { try tool.todo("list").out.contains("first") }
         // The server is restarted while the first list waits.
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
-        server = try tool.start(["serve", "--port", port, "--store", tool.location(.sqlite, "server")])
-        try #require(server.readLine()?.hasPrefix("listening") == true)
+        (server, _) = try tool.startServer("--port", port)
         #expect(try tool.todo("add", "second", store: "other.db").status == 0)
-        #expect(
-            try tool.run("todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("other.db"))").status == 0)
+        #expect(try tool.todo("sync", "--url", url, store: "other.db").status == 0)
         try waitUntil("the second item in the first list") { try tool.todo("list").out.contains("second") }
         watchers[0].signal(SIGINT)
         #expect(watchers[0].wait() == 0)

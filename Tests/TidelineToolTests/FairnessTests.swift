@@ -228,10 +228,7 @@ struct FairnessTests {
             Unread(testDescription: "window 0", clients: 5, streams: 5, window: 0),
         ])
     func unread(_ unread: Unread) async throws {
-        let tool = try Tool()
-        try tool.makeCertificate(named: "a")
-        let identity = try ServerIdentity(
-            certificate: tool.path("cert.pem"), key: tool.path("key.pem"), allowsHTTP2: true)
+        let identity = try Tool().makeIdentity()
         var limits = ServerLimits()
         limits.maximumResponsesSize = 64 << 20
         try await serving(limits: limits, compresses: false, identity: identity) { authority in

@@ -17,18 +17,17 @@ struct HTTP2Tests {
 
     init() throws { tool = try Tool() }
 
-    /// Serves in-memory tables over TLS while `body` runs.
+    /// Serves in-memory tables over TLS while `body` runs, with a client and the address.
     private func servingSecurely(
         servesMetrics: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in },
-        _ body: @escaping @Sendable (String) async throws -> Void
+        _ body: @escaping @Sendable (HTTP2Client, String) async throws -> Void
     ) async throws {
-        let tool = try Tool()
-        try tool.makeCertificate(named: "server")
         var limits = ServerLimits()
         change(&limits)
-        let identity = try ServerIdentity(
-            certificate: tool.path("cert.pem"), key: tool.path("key.pem"), allowsHTTP2: true)
-        try await serving(limits: limits, servesMetrics: servesMetrics, identity: identity, body)
+        let identity = try Tool().makeIdentity()
+        try await serving(limits: limits, servesMetrics: servesMetrics, identity: identity) { authority in
+            try await body(HTTP2Client(authority), authority)
+        }
     }
 
     private static func insert(_ id: String, _ client: HTTP2Client) async throws -> HTTP2Client.Answer {
@@ -57,9 +56,7 @@ struct HTTP2Tests {
     @Test("A client selects the protocol, unless HTTP/2 is disabled", arguments: [true, false])
     func selection(isEnabled: Bool) async throws {
         try tool.makeCertificate(named: "server")
-        let (_, url) = try tool.startServer(
-            "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"),
-            isEnabled ? "--http2" : "--no-http2")
+        let (_, url) = try tool.startServer(tool.certificateOptions + [isEnabled ? "--http2" : "--no-http2"])
         func versions(_ option: String) throws -> String {
             let row = #"{"id":"\#(option)"}"#
             let answer = try ToolProcess.run(
@@ -77,8 +74,7 @@ struct HTTP2Tests {
 
     @Test("Requests at the same time on one connection each have their own response, and large ones arrive in full")
     func concurrent() async throws {
-        try await servingSecurely(servesMetrics: true) { authority in
-            let client = try await HTTP2Client(authority)
+        try await servingSecurely(servesMetrics: true) { client, authority in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<90 {
                     group.addTask {
@@ -106,13 +102,8 @@ struct HTTP2Tests {
     @Test("A client syncs over one connection, and a server that is killed and started again loses nothing")
     func sync() async throws {
         try tool.makeCertificate(named: "server")
-        let arguments = ["--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem")]
-        func start(port: String) throws -> (process: ToolProcess, url: String) {
-            let server = try tool.start(
-                ["serve", "--port", port, "--store", tool.location(.sqlite, "server"), "--metrics"] + arguments)
-            return (server, String(try #require(server.readLine()?.split(separator: " ").last)))
-        }
-        var (server, url) = try start(port: "0")
+        let arguments = tool.certificateOptions + ["--metrics"]
+        var (server, url) = try tool.startServer(arguments)
         let trust = NIOSSLTrustRoots.file(tool.path("cert.pem"))
         let transport = AsyncHTTPClientTransport {
             $0.tlsConfiguration = .makeClientConfiguration()
@@ -129,7 +120,7 @@ struct HTTP2Tests {
         try await table.update(id: "0") { $0["text"] = "b" }
         let error = await #expect(throws: SyncError.self) { try await client.push() }
         #expect(error?.code == .network, "\(String(describing: error))")
-        (server, _) = try start(port: String(try #require(url.split(separator: ":").last)))
+        (server, _) = try tool.startServer(arguments + ["--port", String(#require(url.split(separator: ":").last))])
         try await client.push()
         try await client.pull(TableQuery("T"), queryID: "all")
         #expect(try await table.rows().rows.count == 20)
@@ -145,8 +136,7 @@ struct HTTP2Tests {
 
     @Test("A request that is cancelled while it waits frees its place, and its connection remains")
     func cancelled() async throws {
-        try await servingSecurely(servesMetrics: true) { authority in
-            let client = try await HTTP2Client(authority)
+        try await servingSecurely(servesMetrics: true) { client, _ in
             #expect(try await Self.insert("1", client).status == 201)
             func untilClients(_ count: Int) async throws {
                 try await suspendUntil("\(count) waiting clients") {
@@ -172,8 +162,7 @@ struct HTTP2Tests {
     func slowBody() async throws {
         try await servingSecurely {
             $0.bodyTimeout = .seconds(2)
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, _ in
             let slow = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
             slow.send(.body(ByteBuffer(string: #"{"id":"slow"}"#)))
             let answer = try await slow.answer.get()
@@ -189,8 +178,7 @@ struct HTTP2Tests {
     func largeBody() async throws {
         try await servingSecurely {
             $0.maximumBodySize = 1_000
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, _ in
             let large = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
             large.send(.body(ByteBuffer(repeating: UInt8(ascii: " "), count: 30_000)))
             #expect(try await large.answer.get().status == 413)
@@ -204,8 +192,7 @@ struct HTTP2Tests {
     func unread() async throws {
         try await servingSecurely {
             $0.bodyTimeout = .seconds(2)
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, _ in
             // More than the window of a stream.
             try await Self.insertPage(client)
             let unread = try await client.begin(.get, "/tables/T", receives: false)
@@ -221,8 +208,7 @@ struct HTTP2Tests {
         try await servingSecurely(servesMetrics: true) {
             $0.maximumResponsesSize = 500_000
             $0.stallTimeout = .seconds(3_600)
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, _ in
             try await Self.insertPage(client)
             let unread = try await client.begin(.get, "/tables/T", receives: false)
             unread.send(.end(nil))
@@ -245,8 +231,8 @@ struct HTTP2Tests {
         try await servingSecurely(servesMetrics: true) {
             $0.maximumResponsesSize = 500_000
             $0.stallTimeout = .seconds(3_600)
-        } _: { authority in
-            let (client, other) = (try await HTTP2Client(authority), try await HTTP2Client(authority))
+        } _: { client, authority in
+            let other = try await HTTP2Client(authority)
             try await Self.insertPage(other)
             #expect(try await client.send(.get, "/.health").status == 200)
             // The client does not update the window until it reads. The memory is sufficient for one small response.
@@ -274,8 +260,7 @@ struct HTTP2Tests {
     func largeHeaders() async throws {
         try await servingSecurely {
             $0.maximumQuerySize = 40_000
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, authority in
             let name = try #require(HTTPField.Name("x-large"))
             await #expect(throws: (any Error).self) {
                 try await client.send(.get, "/.health", [name: String(repeating: "a", count: 90_000)])
@@ -295,8 +280,7 @@ struct HTTP2Tests {
 
     @Test("A client that cancels its requests without end is disconnected")
     func rapidResets() async throws {
-        try await servingSecurely { authority in
-            let client = try await HTTP2Client(authority)
+        try await servingSecurely { client, authority in
             // The client does not wait for the server, and can cancel all of them before it is disconnected.
             for _ in 0..<300 { await (try? client.begin(.get, "/.health"))?.reset() }
             try await suspendUntil("the connection to close") { !client.channel.isActive }
@@ -311,8 +295,7 @@ struct HTTP2Tests {
         try await servingSecurely {
             $0.idleTimeout = .milliseconds(100)
             $0.headerTimeout = .milliseconds(100)
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, authority in
             try await client.channel.closeFuture.get()
             // On a busy machine, a connection can be idle for too long before its request.
             var used = try await HTTP2Client(authority)
@@ -327,8 +310,7 @@ struct HTTP2Tests {
     func waiting() async throws {
         try await servingSecurely {
             $0.idleTimeout = .seconds(4)
-        } _: { authority in
-            let client = try await HTTP2Client(authority)
+        } _: { client, _ in
             #expect(try await Self.insert("1", client).status == 201)
             let cursor = try await Self.cursor(client)
             #expect(try await client.send(.get, "/.changes?tables=T&since=\(cursor)&wait=9").status == 200)
@@ -339,8 +321,7 @@ struct HTTP2Tests {
     @Test("A stopped server answers what it has received, refuses what is incomplete, and ends")
     func stop() async throws {
         try tool.makeCertificate(named: "server")
-        let (server, url) = try tool.startServer(
-            "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"), "--shutdown-timeout", "3600")
+        let (server, url) = try tool.startServer(tool.certificateOptions + ["--shutdown-timeout", "3600"])
         let authority = String(url.dropFirst("https://".count))
         let (client, unused) = (try await HTTP2Client(authority), try await HTTP2Client(authority))
         #expect(try await unused.send(.get, "/.health").status == 200)

@@ -363,8 +363,7 @@ struct OperationsTests {
     @Test("A server with a certificate speaks TLS, links to pages over https, and reads a new certificate after SIGHUP")
     func tls() async throws {
         try tool.makeCertificate(named: "first")
-        let (server, url) = try tool.startServer(
-            "--tls-certificate", tool.path("cert.pem"), "--tls-key", tool.path("key.pem"))
+        let (server, url) = try tool.startServer(tool.certificateOptions)
         #expect(url.hasPrefix("https://127.0.0.1:"))
         func curl(_ path: String, _ arguments: String...) throws -> ToolProcess.Output {
             try ToolProcess.run(

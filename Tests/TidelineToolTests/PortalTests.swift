@@ -47,10 +47,7 @@ struct PortalTests {
 
     /// Starts the server again at its address.
     private func restartServer(_ url: String) throws {
-        let server = try tool.start([
-            "serve", "--port", "\(port(url))", "--store", tool.location(.sqlite, "server"),
-        ])
-        #expect(try #require(server.readLine()).hasSuffix(url))
+        #expect(try tool.startServer("--port", "\(port(url))").url == url)
     }
 
     private static let expected = ["Buy jam", "Buy oat milk", "Buy tea"]
@@ -82,9 +79,7 @@ struct PortalTests {
         let url = try makeEdits()
         let answers = HotelPortal.Answer.allCases.filter { $0 != .redirect }
         let portal = try await HotelPortal(port: port(url), answers: answers)
-        let watcher = try tool.start([
-            "todo", "sync", "--watch", "--url", url, "--store", "sqlite:\(tool.path("client.db"))",
-        ])
+        let watcher = try tool.startTodo("sync", "--watch", "--url", url)
         let line = try #require(watcher.readLine(within: WaitLimit.seconds))
         #expect(line.hasPrefix("offline: ") && line.contains(HotelPortal.title), "\(line)")
         try await suspendUntil("a request for each kind of answer") {

@@ -28,14 +28,8 @@ struct ServeCommandTests {
         let tool = try Tool()
         try "tables: { Fixed: { columns: { a: string } } }"
             .write(toFile: tool.path("schema.yaml"), atomically: true, encoding: .utf8)
-        let server = try tool.start(
-            [
-                "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema",
-                tool.path("schema.yaml"),
-            ]
-                + flags)
-        let line = try #require(server.readLine())
-        let authority = try #require(line.components(separatedBy: "http://").last)
+        let (_, url) = try tool.startServer(["--schema", tool.path("schema.yaml")] + flags)
+        let authority = String(url.dropFirst("http://".count))
         for (path, row) in [("Fixed", #"{"id":"1","b":1}"#), ("Other", #"{"id":"1"}"#)] {
             let status = try await send(.post, "/tables/\(path)", to: authority, body: Array(row.utf8)).response.status
             #expect((status == .created) == makesTables, "\(path): \(status)")

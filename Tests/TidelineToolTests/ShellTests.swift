@@ -63,7 +63,7 @@ struct ShellTests {
     @Test("Without --json the output is that of the commands; exit ends the shell, and later lines are not read")
     func plain() throws {
         let tool = try Tool()
-        let shell = try tool.start(["todo", "shell", "--store", "sqlite:\(tool.path("client.db"))"])
+        let shell = try tool.startTodo("shell")
         for line in ["add Milk", "exit", "add Bread"] { try shell.write(line: line) }
         #expect(shell.readLine()?.hasSuffix("Milk") == true)
         #expect(shell.wait() == 0)

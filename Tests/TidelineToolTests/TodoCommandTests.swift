@@ -76,8 +76,7 @@ struct TodoCommandTests {
 
     @Test("An ID that is unknown or matches several items is an error and changes nothing")
     func ids() throws {
-        let added = try tool.run("todo", "add", "one", "--store", "sqlite:\(tool.path("client.db"))")
-        #expect(added.status == 0)
+        _ = try add("one")
         for command in ["done", "rm"] {
             let output = try tool.todo(command, "nothing-like-it")
             #expect(output.status == 1)
@@ -133,7 +132,7 @@ struct TodoCommandTests {
 
     @Test("Lines of standard input, one of a megabyte and one with a NUL, are each acknowledged")
     func standardInput() throws {
-        let adder = try tool.start(["todo", "add", "--stdin", "--store", "sqlite:\(tool.path("client.db"))"])
+        let adder = try tool.startTodo("add", "--stdin")
         let long = String(repeating: "long ", count: 200_000)
         for line in [long, "a\u{0}b"] {
             try adder.write(line: line)

@@ -95,9 +95,7 @@ struct TodoMessageTests {
         #expect(try tool.todo("add", "one").status == 0)
         #expect(try tool.todo("sync", "--url", firstURL).status == 0)
         first.stop()
-        let second = try tool.start(["serve", "--port", "0", "--store", "sqlite:\(tool.path("second.db"))"])
-        let line = try #require(second.readLine())
-        let url = String(try #require(line.split(separator: " ").last))
+        let (_, url) = try tool.startServer("--store", "sqlite:\(tool.path("second.db"))")
         #expect(try tool.todo("add", "two").status == 0)
         let refused = try tool.todo("sync", "--url", url)
         #expect(refused.status == 1 && refused.err.contains("--switch-server"), "\(refused.err)")
@@ -116,7 +114,7 @@ struct TodoMessageTests {
         #expect(try tool.todo("add", "one").status == 0)
         // The server accepts the connection but does not answer.
         server.signal(SIGSTOP)
-        let sync = try tool.start(["todo", "sync", "--url", url, "--store", "sqlite:\(tool.path("client.db"))"])
+        let sync = try tool.startTodo("sync", "--url", url)
         var attempts: Int64 = 0
         for _ in 1...200 where attempts == 0 {
             let status = try tool.todo("status", "--json")
@@ -132,7 +130,7 @@ struct TodoMessageTests {
 
     @Test("status counts everything and lists the first ten")
     func longQueue() throws {
-        let adder = try tool.start(["todo", "add", "--stdin", "--store", "sqlite:\(tool.path("client.db"))"])
+        let adder = try tool.startTodo("add", "--stdin")
         for number in 1...12 {
             try adder.write(line: "item \(number)")
             #expect(adder.readLine() != nil)

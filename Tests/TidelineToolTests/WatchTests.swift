@@ -74,9 +74,7 @@ struct WatchTests {
         #expect(try tool.todo("add", "first").status == 0)
         let stores = ["client.db", "other.db"]
         let watchers = try stores.map { store in
-            try tool.start([
-                "todo", "sync", "--watch", "--interval", "0.1", "--url", url, "--store", "sqlite:\(tool.path(store))",
-            ])
+            try tool.startTodo("sync", "--watch", "--interval", "0.1", "--url", url, store: store)
         }
         try waitUntil("the first item in the other list") {
             try tool.todo("list", store: "other.db").out.contains("first")
@@ -106,9 +104,7 @@ struct WatchTests {
     @Test("A watch without a server is offline and keeps the changes")
     func offline() throws {
         #expect(try tool.todo("add", "one").status == 0)
-        let watcher = try tool.start([
-            "todo", "sync", "--watch", "--url", "http://127.0.0.1:1", "--store", "sqlite:\(tool.path("client.db"))",
-        ])
+        let watcher = try tool.startTodo("sync", "--watch", "--url", "http://127.0.0.1:1")
         #expect(watcher.readLine()?.hasPrefix("offline: cannot reach http://127.0.0.1:1: ") == true)
         watcher.signal(SIGTERM)
         #expect(watcher.wait() == 0)

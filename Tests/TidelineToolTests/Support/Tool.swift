@@ -35,6 +35,11 @@ struct Tool {
         try ToolProcess.run(["todo", command, "--store", "sqlite:\(path(store))"] + arguments, executable: executable)
     }
 
+    /// Starts a command of the to-do list that does not end by itself.
+    func startTodo(_ command: String, _ arguments: String..., store: String = "client.db") throws -> ToolProcess {
+        try start(["todo", command, "--store", "sqlite:\(path(store))"] + arguments)
+    }
+
     func start(_ arguments: [String]) throws -> ToolProcess {
         let process = try ToolProcess(arguments, keepsErrors: true, executable: executable)
         started.append(process)
@@ -51,12 +56,27 @@ struct Tool {
         try #require(output.status == 0, "\(output.err)")
     }
 
+    /// The options of a server with the certificate that was made.
+    var certificateOptions: [String] { ["--tls-certificate", path("cert.pem"), "--tls-key", path("key.pem")] }
+
+    /// Makes a certificate for a server with HTTP/2.
+    func makeIdentity() throws -> ServerIdentity {
+        try makeCertificate(named: "server")
+        return try ServerIdentity(certificate: path("cert.pem"), key: path("key.pem"), allowsHTTP2: true)
+    }
+
     /// Returns the location of a store in the working folder.
     func location(_ engine: StoreEngine, _ name: String) -> String { engine.location(named: name, in: folder) }
 
     /// Starts a server on a free port, and returns it with its address.
     func startServer(
         _ arguments: String..., engine: StoreEngine = .sqlite
+    ) throws -> (process: ToolProcess, url: String) {
+        try startServer(arguments, engine: engine)
+    }
+
+    func startServer(
+        _ arguments: [String], engine: StoreEngine = .sqlite
     ) throws -> (process: ToolProcess, url: String) {
         let server = try start(["serve", "--port", "0", "--store", location(engine, "server")] + arguments)
         let line = try #require(server.readLine())
