@@ -301,6 +301,20 @@ struct RequestHandlerTests {
         #expect(try client.receive()?.status == .ok)
     }
 
+    @Test("A body takes memory until its request was handled, also if the client goes away", arguments: [true, false])
+    func bodyOfAbsentClient(isComplete: Bool) throws {
+        let responder = try makeResponder { $0.maximumBodiesSize = 1_000 }
+        let client = Client(of: responder)
+        try client.send(.post, "/tables/T", body: String(repeating: " ", count: 600), isComplete: isComplete)
+        #expect(!responder.bodies.reserve(500))
+        client.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
+        _ = try client.channel.finish(acceptAlreadyClosed: true)
+        #expect(responder.bodies.reserve(500) == !isComplete)
+        work.run()
+        client.channel.embeddedEventLoop.run()
+        #expect(responder.bodies.reserve(isComplete ? 1_000 : 500))
+    }
+
     // MARK: Rights
 
     @Test("A request that is refused before its body has the response of the service")

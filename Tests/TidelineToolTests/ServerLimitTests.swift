@@ -1,13 +1,7 @@
 #if Tool
 import Foundation
 import HTTPTypes
-import NIOCore
-import NIOEmbedded
-import NIOHTTPTypes
-import Synchronization
 import Testing
-import TidelineSQLite
-import TidelineServer
 
 @testable import TidelineTool
 
@@ -172,27 +166,6 @@ struct ServerLimitTests {
             #expect(answer.status == 201)
         }
         throw RawConnection.Failure(call: "a body that is refused", number: 0)
-    }
-
-    @Test("A body takes memory until its request was handled, also if the client goes away", arguments: [true, false])
-    func bodyOfAbsentClient(isComplete: Bool) throws {
-        let scheduled = Mutex<[@Sendable () -> Void]>([])
-        let responder = TableResponder(
-            makeServer(limits: Self.short { $0.maximumBodiesSize = 1_000 }),
-            service: try TableService(store: SQLiteStore.inMemory())
-        ) { body in scheduled.withLock { $0.append(body) } }
-        let channel = EmbeddedChannel(handler: RequestHandler(responder))
-        let head = HTTPRequest(method: .post, scheme: "http", authority: "localhost", path: "/tables/T")
-        try channel.writeInbound(HTTPRequestPart.head(head))
-        try channel.writeInbound(HTTPRequestPart.body(ByteBuffer(repeating: 0x20, count: 600)))
-        if isComplete { try channel.writeInbound(HTTPRequestPart.end(nil)) }
-        #expect(!responder.bodies.reserve(500))
-        channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
-        _ = try channel.finish(acceptAlreadyClosed: true)
-        #expect(responder.bodies.reserve(500) == !isComplete)
-        for body in scheduled.withLock({ $0 }) { body() }
-        channel.embeddedEventLoop.run()
-        #expect(responder.bodies.reserve(isComplete ? 1_000 : 500))
     }
 
     // MARK: Invalid requests
