@@ -30,11 +30,12 @@ struct HostileServerTests {
 
     /// Makes a client of the server at the given port, with a row that is pending.
     private func makeClient(
-        _ kind: TransportKind, port: Int, timeout: Duration = .seconds(600)
+        _ kind: TransportKind, port: Int, timeout: Duration = .seconds(600),
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) async throws -> SyncClient<MemoryStore> {
         var options = SyncOptions()
         options.timeout = timeout
-        options.environment.sleep = { _ in }
+        options.environment.sleep = sleep
         let client = try SyncClient(
             url: "http://127.0.0.1:\(port)", store: MemoryStore(),
             transport: kind.makeTransport(maximumBodySize: Self.maximumBodySize), options: options)
@@ -280,14 +281,7 @@ struct HostileServerTests {
         }
         let pauses = Mutex<[Duration]>([])
         let error = try await server.serve { port in
-            var options = SyncOptions()
-            options.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
-            let client = try SyncClient(
-                url: "http://127.0.0.1:\(port)", store: MemoryStore(), transport: kind.makeTransport(),
-                options: options)
-            try await client.define([Self.table, TableSchema("Other", columns: [])])
-            try await client.table("TodoItem").insert(["id": "a", "text": "mine"])
-            return try await outcome(client)
+            try await outcome(makeClient(kind, port: port) { pause in pauses.withLock { $0.append(pause) } })
         }
         #expect(error.code == .network && error.status == 503)
         let all = pauses.withLock { $0 }

@@ -44,6 +44,13 @@ private func failure(
     }
 }
 
+/// Sends one request to a server that sends the given answer, and returns the response.
+private func response(
+    _ answer: SocketServer.Answer, to method: HTTPRequest.Method = .get, over kind: TransportKind
+) async throws -> TransportResponse {
+    try await SocketServer { _ in answer }.serve { port in try await kind.send(request(method, port: port)) }
+}
+
 private let page = Array(#"[{"id":"1","text":"Buy milk"}]"#.utf8)
 private let gzippedPage = "H4sIAAAAAAAC/4uuVspMUbJSMlTSUSpJrSgBMp1KKxVyM3OylWpjARdkiT4eAAAA"
 private let deflatedPage = "eJyLrlbKTFGyUjJU0lEqSa0oATKdSisVcjNzspVqYwGFngkh"
@@ -103,15 +110,11 @@ struct TransportExchangeTests {
         "Every status is returned as a response with headers and body",
         arguments: TransportKind.allCases, [200, 201, 400, 401, 404, 412, 429, 500, 503])
     func statusIsAnAnswer(kind: TransportKind, status: Int) async throws {
-        let server = SocketServer { _ in
-            .whole("\(status) Whatever", headers: ["ETag: \"v1\"", "WWW-Authenticate: Basic realm=\"a\""], body: page)
-        }
-        try await server.serve { port in
-            let answer = try await kind.send(request(port: port))
-            #expect(answer.response.status.code == status)
-            #expect(answer.response.headerFields[.eTag] == "\"v1\"")
-            #expect(answer.body == page)
-        }
+        let headers = ["ETag: \"v1\"", "WWW-Authenticate: Basic realm=\"a\""]
+        let answer = try await response(.whole("\(status) Whatever", headers: headers, body: page), over: kind)
+        #expect(answer.response.status.code == status)
+        #expect(answer.response.headerFields[.eTag] == "\"v1\"")
+        #expect(answer.body == page)
     }
 
     @Test("A redirect is returned to the caller, not followed", arguments: TransportKind.allCases)
@@ -128,12 +131,9 @@ struct TransportExchangeTests {
 
     @Test("A response without a body has an empty body", arguments: TransportKind.allCases)
     func noContent(kind: TransportKind) async throws {
-        let server = SocketServer { _ in .raw("HTTP/1.1 204 No Content\r\n\r\n".utf8) }
-        try await server.serve { port in
-            let answer = try await kind.send(request(.delete, port: port))
-            #expect(answer.response.status == .noContent)
-            #expect(answer.body.isEmpty)
-        }
+        let answer = try await response(.raw("HTTP/1.1 204 No Content\r\n\r\n".utf8), to: .delete, over: kind)
+        #expect(answer.response.status == .noContent)
+        #expect(answer.body.isEmpty)
     }
 
     @Test(
@@ -145,15 +145,11 @@ struct TransportExchangeTests {
             (.head, "200 OK\r\nContent-Length: 20"),
         ]
         for (method, head) in answers {
-            let server = SocketServer { _ in
-                .raw("HTTP/1.1 \(head)\r\nContent-Encoding: \(encoding)\r\n\r\n".utf8)
-            }
-            try await server.serve { port in
-                let answer = try await kind.send(request(method, port: port))
-                #expect(answer.response.status.code == Int(head.prefix(3)))
-                #expect(answer.body.isEmpty)
-                #expect(answer.response.headerFields[.contentEncoding] == nil)
-            }
+            let sent = "HTTP/1.1 \(head)\r\nContent-Encoding: \(encoding)\r\n\r\n"
+            let answer = try await response(.raw(sent.utf8), to: method, over: kind)
+            #expect(answer.response.status.code == Int(head.prefix(3)))
+            #expect(answer.body.isEmpty)
+            #expect(answer.response.headerFields[.contentEncoding] == nil)
         }
     }
 
@@ -162,12 +158,10 @@ struct TransportExchangeTests {
         arguments: TransportKind.facingHostileServers, ["100 Continue", "102 Processing", "103 Early Hints"])
     func informational(kind: TransportKind, status: String) async throws {
         let information = Array("HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\n\r\n".utf8)
-        let server = SocketServer { _ in .raw(information + SocketServer.Answer.whole(body: page).bytes) }
-        try await server.serve { port in
-            let answer = try await kind.send(request(port: port))
-            #expect(answer.response.status == .ok)
-            #expect(answer.body == page)
-        }
+        let answer = try await response(
+            .raw(information + SocketServer.Answer.whole(body: page).bytes), over: kind)
+        #expect(answer.response.status == .ok)
+        #expect(answer.body == page)
     }
 
     @Test(
