@@ -3,7 +3,6 @@
 #include "operation.h"
 
 #include "best_rows.h"
-#include "id_set.h"
 
 // MARK: Reading
 
@@ -74,7 +73,7 @@ static int level_scan(
         add_row(answer, row_number(level_row_id(iterator), level_value(iterator, &length)), place);
         leveldb_iter_next(iterator);
     }
-    return level_end(iterator, error);
+    return level_end(iterator, 0, error);
 }
 
 // Scans the index of a list and reads the rows if `reads`, which needs a snapshot, or counts them.
@@ -94,9 +93,7 @@ static int walk_index(
         }
         leveldb_iter_next(iterator);
     }
-    baseline_error ending;
-    int ended = level_end(iterator, result ? &ending : error);
-    return result | ended;
+    return level_end(iterator, result, error);
 }
 
 // Scans all rows, counts those of a list, and offers them to `best` if it is not null.
@@ -114,9 +111,7 @@ static int walk_rows(
         ++*count;
         if (best) result = best_rows_offer(best, row, level_row_id(iterator), table, error);
     }
-    baseline_error ending;
-    int ended = level_end(iterator, result ? &ending : error);
-    return result | ended;
+    return level_end(iterator, result, error);
 }
 
 static int find_by_index(
@@ -335,9 +330,7 @@ static int level_delete_list(
         leveldb_create_iterator(database->handle, is_indexed ? database->looking_up : database->scanning);
     int result = is_indexed ? delete_by_index(database, iterator, list, answer, error)
                             : delete_by_rows(database, iterator, list, answer, error);
-    baseline_error ending;
-    int ended = level_end(iterator, result ? &ending : error);
-    return result | ended;
+    return level_end(iterator, result, error);
 }
 
 // MARK: Token
@@ -408,7 +401,7 @@ static int find_last_operation(baseline_database *database, baseline_error *erro
         baseline_bytes key = level_key(iterator);
         if (key.length == 9 && key.start[0] == 'o') database->last_operation = operation_number(key.start + 1);
     }
-    return level_end(iterator, error);
+    return level_end(iterator, 0, error);
 }
 
 static int open_folder(

@@ -94,12 +94,13 @@ static inline baseline_bytes level_indexed_id(const leveldb_iterator_t *iterator
     return indexed_id(key.start, key.length, list->length);
 }
 
-// Destroys an iterator and reports its error, which LevelDB keeps until the end.
-static inline int level_end(leveldb_iterator_t *iterator, baseline_error *error) {
+// Destroys an iterator and reports its error, which LevelDB keeps until the end, unless `result` is an earlier one.
+static inline int level_end(leveldb_iterator_t *iterator, int result, baseline_error *error) {
     char *message = NULL;
+    baseline_error ignored;
     leveldb_iter_get_error(iterator, &message);
     leveldb_iter_destroy(iterator);
-    return level_check(message, error);
+    return level_check(message, result ? &ignored : error) | result;
 }
 
 static inline leveldb_readoptions_t *level_make_reading(bool fills_cache) {
@@ -107,6 +108,46 @@ static inline leveldb_readoptions_t *level_make_reading(bool fills_cache) {
     leveldb_readoptions_set_verify_checksums(options, 1);
     leveldb_readoptions_set_fill_cache(options, fills_cache);
     return options;
+}
+
+// MARK: The identifiers of a batch
+
+typedef struct {
+    baseline_bytes id;
+    // The position of the last row with this identifier.
+    size_t position;
+} id_slot;
+
+typedef struct {
+    id_slot *slots;
+    size_t mask;
+} id_set;
+
+static inline int id_set_make(id_set *set, size_t count, baseline_error *error) {
+    size_t room = 16;
+    while (room < 2 * count) room *= 2;
+    set->mask = room - 1;
+    set->slots = calloc(room, sizeof *set->slots);
+    return set->slots ? 0 : fail_for_memory(error);
+}
+
+static inline void id_set_destroy(id_set *set) { free(set->slots); }
+
+static inline uint64_t id_hash(baseline_bytes id) {
+    uint64_t state = id.length;
+    size_t offset = 0;
+    for (; offset + 8 <= id.length; offset += 8) {
+        state = (state ^ load_64(id.start + offset)) * 0x9E3779B97F4A7C15;
+        state ^= state >> 32;
+    }
+    for (; offset < id.length; offset++) state = (state ^ id.start[offset]) * 0x9E3779B97F4A7C15;
+    return state ^ state >> 29;
+}
+
+static inline id_slot *id_set_find(id_set *set, baseline_bytes id) {
+    size_t place = id_hash(id) & set->mask;
+    while (set->slots[place].id.start && !bytes_are_equal(set->slots[place].id, id)) place = (place + 1) & set->mask;
+    return &set->slots[place];
 }
 
 #endif

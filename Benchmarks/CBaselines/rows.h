@@ -158,11 +158,6 @@ static inline int fail_for_memory(baseline_error *error) { return fail(error, "m
 
 // MARK: Changes
 
-// The maximum length of a row with another text. In the wide form, every end takes two more bytes.
-static inline size_t changed_row_capacity(size_t length, size_t columns, baseline_bytes text) {
-    return length + 2 * columns + text.length;
-}
-
 // Writes a row with another text to `changed` and returns its length, or 0 if it is too long for the format.
 static inline size_t change_row(
     const uint8_t *row, size_t length, unsigned column, baseline_bytes text, uint8_t *changed) {
@@ -206,7 +201,8 @@ typedef struct {
 static inline int put_text(
     row_buffer *buffer, const uint8_t *row, size_t *length, unsigned column, baseline_bytes text,
     baseline_error *error) {
-    size_t capacity = changed_row_capacity(*length, row_columns(row), text);
+    // In the wide form, every end takes two more bytes.
+    size_t capacity = *length + 2 * row_columns(row) + text.length;
     if (capacity > buffer->capacity) {
         uint8_t *bytes = (uint8_t *)realloc(buffer->bytes, capacity);
         if (!bytes) return fail_for_memory(error);

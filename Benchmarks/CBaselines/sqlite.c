@@ -33,13 +33,7 @@ static int prepare_reader(baseline_reader *reader, baseline_error *error) {
 }
 
 static void sqlite_destroy_reader(baseline_reader *reader) {
-    sqlite3_stmt *statements[] = {
-        reader->begin, reader->commit, reader->select, reader->scan, reader->scan_from, reader->find, reader->count,
-    };
-    for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) {
-        sqlite3_finalize(statements[index]);
-    }
-    sqlite3_close(reader->connection);
+    sqlite_close(reader->connection);
     free(reader);
 }
 
@@ -352,16 +346,7 @@ static int open_database(baseline_database *database, baseline_durability durabi
 }
 
 static int close_database(baseline_database *database, baseline_error *error) {
-    sqlite3_stmt *statements[] = {
-        database->begin,      database->commit,      database->roll_back, database->upsert,    database->update,
-        database->select,     database->delete_row,  database->delete_list, database->put_token, database->get_token,
-        database->enqueue,
-    };
-    for (size_t index = 0; index < sizeof statements / sizeof *statements; index++) {
-        // The result would repeat the error of the last step.
-        sqlite3_finalize(statements[index]);
-    }
-    int result = sqlite3_close(database->connection) == SQLITE_OK ? 0 : sqlite_fail(database->connection, error);
+    int result = sqlite_close(database->connection) == SQLITE_OK ? 0 : sqlite_fail(database->connection, error);
     free(database);
     return result;
 }

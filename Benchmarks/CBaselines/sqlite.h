@@ -53,13 +53,18 @@ static inline int sqlite_prepare(sqlite3 *connection, sqlite3_str *text, sqlite3
 // Runs a statement without results.
 static inline int sqlite_step_once(sqlite3_stmt *statement, baseline_error *error) {
     int result = sqlite3_step(statement);
-    if (result != SQLITE_DONE && result != SQLITE_ROW) {
-        sqlite_fail(sqlite3_db_handle(statement), error);
-        sqlite3_reset(statement);
-        return 1;
-    }
+    bool is_failed = result != SQLITE_DONE && result != SQLITE_ROW;
+    if (is_failed) sqlite_fail(sqlite3_db_handle(statement), error);
     sqlite3_reset(statement);
-    return 0;
+    return is_failed;
+}
+
+// Closes a connection, if it was opened, and its statements.
+static inline int sqlite_close(sqlite3 *connection) {
+    sqlite3_stmt *statement;
+    // The result of a statement would repeat the error of its last step.
+    while (connection && (statement = sqlite3_next_stmt(connection, NULL))) sqlite3_finalize(statement);
+    return sqlite3_close(connection);
 }
 
 static inline sqlite3_str *sqlite_select(const baseline_table *table) {
