@@ -47,7 +47,7 @@ struct Iteration {
     private func perform(on database: Subject.Database, _ isTouched: inout Bool) throws -> Outcome {
         let session = database.session
         for work in try works.prepare() {
-            _ = try session.perform(work, noting: LatencySink())
+            _ = try session.perform(work)
             isTouched = true
         }
         // Earlier writes must not reach the disk while the steps are measured.
@@ -61,13 +61,13 @@ struct Iteration {
             sample: Sample(stopwatch, fileSize: FileSystem.size(ofFolder: database.directory)), answer: step.answer,
             latencies: step.latencies)
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
-        for work in try works.restore() { _ = try session.perform(work, noting: LatencySink()) }
+        for work in try works.restore() { _ = try session.perform(work) }
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
         return outcome
     }
 
     private static func allRows(_ session: any BenchmarkSession) throws -> Answer {
-        try session.perform(.scan(.view), noting: LatencySink())
+        try session.perform(.scan(.view))
     }
 }
 

@@ -133,7 +133,7 @@ struct Fixture {
             for (subject, database) in loading {
                 try checkCancellation()
                 do {
-                    let answer = try database.session.perform(.upsert(batches), noting: LatencySink())
+                    let answer = try database.session.perform(.upsert(batches))
                     guard answer.count == range.count else {
                         throw BenchmarkError("\(answer.count) of \(range.count) rows were stored")
                     }

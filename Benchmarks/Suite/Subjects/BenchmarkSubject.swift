@@ -96,6 +96,9 @@ public protocol BenchmarkSession: AnyObject, Sendable {
 
 extension BenchmarkSession {
     public func prepare(_ work: Work) {}
+
+    /// Performs work without recording latencies.
+    package func perform(_ work: Work) throws -> Answer { try perform(work, noting: LatencySink()) }
 }
 
 /// The error of a subject that does not support a work; reports show it in place of a figure.

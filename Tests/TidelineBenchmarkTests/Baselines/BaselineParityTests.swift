@@ -72,8 +72,7 @@ struct BaselineParityTests {
             let model = ReferenceSession(source: source)
             try withBaseline(engine, table) { session in
                 for (name, work) in try Self.works(source) {
-                    let expected = try model.perform(work, noting: LatencySink())
-                    #expect(try session.perform(work, noting: LatencySink()) == expected, "\(name), seed \(seed)")
+                    #expect(try session.perform(work) == model.perform(work), "\(name), seed \(seed)")
                 }
             }
         }
@@ -84,17 +83,15 @@ struct BaselineParityTests {
         let source = RowSource(table: BenchmarkTable(), seed: 1, lists: 2)
         let model = ReferenceSession(source: source)
         let upsert = Work.upsert(try source.batches(0..<20, of: 5))
-        _ = try model.perform(upsert, noting: LatencySink())
+        _ = try model.perform(upsert)
         for durability in [StoreCapabilities.Durability.none, .normal, .full] {
             guard Baselines.subject(engine: engine, durability: durability) != nil else {
                 #expect(durability == .none && engine != "lmdb")
                 continue
             }
-            try withBaseline(engine, source.table, durability) { session in
-                let written = try session.perform(upsert, noting: LatencySink())
-                #expect(written.count == 20)
-                let read = try session.perform(.scan(.view), noting: LatencySink())
-                #expect(try read == model.perform(.scan(.view), noting: LatencySink()))
+            try withBaseline(engine, source.table, durability) { session throws in
+                #expect(try session.perform(upsert).count == 20)
+                #expect(try session.perform(.scan(.view)) == model.perform(.scan(.view)))
             }
         }
     }
@@ -104,28 +101,28 @@ struct BaselineParityTests {
         let source = RowSource(table: BenchmarkTable(isIndexed: true), seed: 5, lists: 3)
         let model = ReferenceSession(source: source)
         let upsert = Work.upsert(try source.batches(0..<200, of: 50))
-        _ = try model.perform(upsert, noting: LatencySink())
+        _ = try model.perform(upsert)
         let reads: [Work] = [
             .get(ids: (0..<200).map { source.id($0) }, access: .view, transaction: .each),
             .get(ids: (0..<200).map { source.id($0) }, access: .view, transaction: .one),
             .scan(.view), .find([source.filter(1)], limit: 20), .count([source.filter(2)]),
         ]
-        let expected = try reads.map { try model.perform($0, noting: LatencySink()) }
+        let expected = try reads.map { try model.perform($0) }
         let folder = try TemporaryFolder()
         let session = try openBaseline(engine, source.table, folder.path)
-        _ = try session.perform(upsert, noting: LatencySink())
+        _ = try session.perform(upsert)
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for thread in 0..<6 {
                 group.addTask {
                     try (0..<10).allSatisfy { round in
                         let index = (thread + round) % reads.count
-                        return try session.perform(reads[index], noting: LatencySink()) == expected[index]
+                        return try session.perform(reads[index]) == expected[index]
                     }
                 }
             }
             group.addTask {
                 // Writes existing rows, so that the answers do not change.
-                try (0..<10).allSatisfy { _ in try session.perform(upsert, noting: LatencySink()).count == 200 }
+                try (0..<10).allSatisfy { _ in try session.perform(upsert).count == 200 }
             }
             for try await isRight in group { #expect(isRight) }
         }

@@ -31,13 +31,11 @@ struct BaselinePullTests {
     func pulls(engine: String, pagesPerTransaction: Int) throws {
         let batches = try source.batches(0..<230, of: 25)
         let model = ReferenceSession(source: source)
-        _ = try model.perform(.upsert(batches), noting: LatencySink())
+        _ = try model.perform(.upsert(batches))
         try withBaseline(engine, source.table) { session in
             let pull = Work.pull(pages(batches, perTransaction: pagesPerTransaction))
-            #expect(try session.perform(pull, noting: LatencySink()) == Answer(count: 230))
-            #expect(
-                try session.perform(.scan(.view), noting: LatencySink())
-                    == model.perform(.scan(.view), noting: LatencySink()))
+            #expect(try session.perform(pull) == Answer(count: 230))
+            #expect(try session.perform(.scan(.view)) == model.perform(.scan(.view)))
             let newest = try #require((source.values(229).compactMap { value in value.timestampValue }).last)
             let baseline = try #require(session as? BaselineSession)
             let token = try baseline.token()
@@ -48,15 +46,12 @@ struct BaselinePullTests {
     @Test("An invalid page changes nothing", arguments: Baselines.engines)
     func badPages(engine: String) throws {
         let good = pages([try source.batch([1, 2])]).bodies[0]
-        try withBaseline(engine, source.table) { session in
+        try withBaseline(engine, source.table) { session throws in
             for bad in badPages(good) {
                 let pages = JSONPages(bodies: [good, bad], rows: 2, pagesPerTransaction: 2)
                 let text = String(decoding: bad, as: UTF8.self)
-                #expect(throws: BaselineError.self, "\(text)") {
-                    try session.perform(.pull(pages), noting: LatencySink())
-                }
-                let left = try session.perform(.scan(.view), noting: LatencySink())
-                #expect(left == Answer())
+                #expect(throws: BaselineError.self, "\(text)") { try session.perform(.pull(pages)) }
+                #expect(try session.perform(.scan(.view)) == Answer())
             }
         }
     }
@@ -89,13 +84,11 @@ struct BaselinePullTests {
             "b/c", ["updatedAt": .timestamp(instant), "list": "🌊", "score": .double(-0.001)], to: &rows)
         try add("d", ["text": "by escape"], to: &rows)
         let model = ReferenceSession(source: source)
-        _ = try model.perform(.upsert([RowBatch(rows)]), noting: LatencySink())
-        try withBaseline("lmdb", source.table) { session in
+        _ = try model.perform(.upsert([RowBatch(rows)]))
+        try withBaseline("lmdb", source.table) { session throws in
             let pages = JSONPages(bodies: [Array(body.utf8)], rows: 3)
-            let pulled = try session.perform(.pull(pages), noting: LatencySink())
-            #expect(pulled == Answer(count: 3))
-            let rows = try session.perform(.scan(.view), noting: LatencySink())
-            #expect(try rows == model.perform(.scan(.view), noting: LatencySink()))
+            #expect(try session.perform(.pull(pages)) == Answer(count: 3))
+            #expect(try session.perform(.scan(.view)) == model.perform(.scan(.view)))
         }
     }
 
@@ -113,11 +106,11 @@ struct BaselinePullTests {
         let pages = pages(try source.batches(0..<60, of: 20))
         let numbers = (0..<60).map { RowChecksum.number(id: source.id($0), values: source.values($0)) }
         let expected = Answer(count: 60, checksum: numbers.reduce(0, &+))
-        #expect(try session.perform(.parse(pages), noting: LatencySink()) == expected)
+        #expect(try session.perform(.parse(pages)) == expected)
         // A service sends all system columns.
         let served = try SyncServer(source, rows: 60).pages(of: 25)
-        #expect(try session.perform(.parse(served), noting: LatencySink()) == expected)
-        #expect(throws: WorkNotApplicable.self) { try session.perform(.scan(.view), noting: LatencySink()) }
+        #expect(try session.perform(.parse(served)) == expected)
+        #expect(throws: WorkNotApplicable.self) { try session.perform(.scan(.view)) }
     }
 }
 

@@ -39,14 +39,12 @@ struct MeasuringTests {
 
     @Test("The size of files excludes holes")
     func sizes() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-size-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder.appendingPathComponent("inner"), withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(count: 10_000).write(to: folder.appendingPathComponent("a"))
-        try Data(count: 5_000).write(to: folder.appendingPathComponent("inner/b"))
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/inner", withIntermediateDirectories: false)
+        try Data(count: 10_000).write(to: URL(fileURLWithPath: "\(folder.path)/a"))
+        try Data(count: 5_000).write(to: URL(fileURLWithPath: "\(folder.path)/inner/b"))
         #expect(FileSystem.size(ofFolder: folder.path) == 15_000)
-        #expect(truncate(folder.appendingPathComponent("a").path, 1 << 30) == 0)
+        #expect(truncate("\(folder.path)/a", 1 << 30) == 0)
         #expect(FileSystem.size(ofFolder: folder.path) < 1 << 20)
     }
 

@@ -37,8 +37,7 @@ enum SampleReport {
     ) -> WorkloadResult {
         WorkloadResult(
             id: id, group: group, title: title ?? "the work \(id)", explanation: "The explanation of \(id).",
-            unit: unit,
-            units: units, rows: rows, subjects: subjects)
+            unit: unit, units: units, rows: rows, subjects: subjects)
     }
 
     static func report(

@@ -13,21 +13,18 @@ struct StoreSessionTests {
         let source = RowSource(table: BenchmarkTable(columns: columns), seed: 3, lists: 4)
         let numbers = (0..<50).map { RowChecksum.number(id: source.id($0), values: source.values($0)) }
         let reference = ReferenceSession(source: source)
-        _ = try reference.perform(.upsert(source.batches(0..<50, of: 50)), noting: LatencySink())
-        try withSession(kind, source.table) { session in
-            let written = try session.perform(.upsert(source.batches(0..<50, of: 20)), noting: LatencySink())
-            #expect(written == Answer(count: 50))
+        _ = try reference.perform(.upsert(source.batches(0..<50, of: 50)))
+        try withSession(kind, source.table) { session throws in
+            #expect(try session.perform(.upsert(source.batches(0..<50, of: 20))) == Answer(count: 50))
             // A record has ten columns.
             for access in Work.Access.allCases where access != .record || columns == 10 {
                 for transaction in [Work.Transaction.each, .one] {
                     let ids = (0..<60).map { source.id($0) }
                     let work = Work.get(ids: ids, access: access, transaction: transaction)
                     let expected = Answer(count: 50, checksum: numbers.reduce(0, &+))
-                    #expect(try session.perform(work, noting: LatencySink()) == expected)
+                    #expect(try session.perform(work) == expected)
                 }
-                #expect(
-                    try session.perform(.scan(access), noting: LatencySink())
-                        == reference.perform(.scan(access), noting: LatencySink()))
+                #expect(try session.perform(.scan(access)) == reference.perform(.scan(access)))
             }
         }
     }
@@ -37,10 +34,9 @@ struct StoreSessionTests {
         let source = RowSource(table: BenchmarkTable(), seed: 3, lists: 4)
         let batches = try source.recordBatches(0..<50, of: 20)
         let reference = ReferenceSession(source: source)
-        try withSession(.simplest, source.table) { session in
+        try withSession(.simplest, source.table) { session throws in
             for work in [Work.upsertRecords(batches), .scan(.view)] {
-                let expected = try reference.perform(work, noting: LatencySink())
-                #expect(try session.perform(work, noting: LatencySink()) == expected)
+                #expect(try session.perform(work) == reference.perform(work))
             }
         }
     }
@@ -54,9 +50,7 @@ struct StoreSessionTests {
             .get(ids: [source.id(0)], access: .record, transaction: .one),
         ]
         try withSession(.simplest, source.table) { session in
-            for work in works {
-                #expect(throws: WorkNotApplicable.self) { try session.perform(work, noting: LatencySink()) }
-            }
+            for work in works { #expect(throws: WorkNotApplicable.self) { try session.perform(work) } }
         }
     }
 }
@@ -82,8 +76,7 @@ struct JSONSubjectTests {
         let pages = try SyncServer(Self.source, rows: 120).pages(of: 50)
         let numbers = (0..<120).map { RowChecksum.number(id: Self.source.id($0), values: Self.source.values($0)) }
         #expect(pages.bodies.count == 3 && pages.rows == 120)
-        let answer = try session.perform(.parse(pages), noting: LatencySink())
-        #expect(answer == Answer(count: 120, checksum: numbers.reduce(0, &+)))
+        #expect(try session.perform(.parse(pages)) == Answer(count: 120, checksum: numbers.reduce(0, &+)))
         try session.close()
     }
 
@@ -93,7 +86,7 @@ struct JSONSubjectTests {
         let session = try subject.open(BenchmarkOpening(directory: "", table: Self.source.table))
         for text in ["", "{", #"[{"text":"no id"}]"#, "[1]"] {
             let pages = JSONPages(bodies: [Array(text.utf8)], rows: 1)
-            #expect(throws: (any Error).self) { try session.perform(.parse(pages), noting: LatencySink()) }
+            #expect(throws: (any Error).self) { try session.perform(.parse(pages)) }
         }
     }
 }

@@ -60,8 +60,8 @@ struct SyncWorkloadTests {
         let replay = Work.pull(try SyncServer(source, rows: 120).pages(of: 100, perTransaction: pages))
         for work in [replay, .upsert(try source.batches(0..<120, of: 100))] {
             try withSession(kind, source.table) { session in
-                #expect(try session.perform(work, noting: LatencySink()).count == 120)
-                answers.append(try session.perform(scan, noting: LatencySink()))
+                #expect(try session.perform(work).count == 120)
+                answers.append(try session.perform(scan))
             }
         }
         #expect(answers.first == answers.last && answers.first?.count == 120)
@@ -70,9 +70,9 @@ struct SyncWorkloadTests {
     @Test("An in-memory store does not restart, and no store parses JSON")
     func isNotApplicable() throws {
         try withSession(.simplest, BenchmarkTable()) { session in
-            #expect(throws: WorkNotApplicable.self) { try session.perform(.sync(.restart), noting: LatencySink()) }
+            #expect(throws: WorkNotApplicable.self) { try session.perform(.sync(.restart)) }
             let pages = JSONPages(bodies: [], rows: 0)
-            #expect(throws: WorkNotApplicable.self) { try session.perform(.parse(pages), noting: LatencySink()) }
+            #expect(throws: WorkNotApplicable.self) { try session.perform(.parse(pages)) }
         }
     }
 
@@ -104,8 +104,8 @@ struct SyncWorkloadTests {
         for _ in 1...2 {
             try withSession(.simplest, source.table) { session in
                 func scan(after works: SyncWork...) throws -> Answer {
-                    for work in works { _ = try session.perform(.sync(work), noting: LatencySink()) }
-                    return try session.perform(.scan(.view), noting: LatencySink())
+                    for work in works { _ = try session.perform(.sync(work)) }
+                    return try session.perform(.scan(.view))
                 }
                 let pull = SyncWork.pull(server, pageSize: 100, pagesPerTransaction: 1)
                 let edits = SyncWork.edit(LocalEdit.mix(50, of: source, rows: 120))
@@ -121,12 +121,12 @@ struct SyncWorkloadTests {
     }
 
     private func answer(of workload: Workload, _ session: any BenchmarkSession) throws -> Answer {
-        for work in try workload.prepare() { _ = try session.perform(work, noting: LatencySink()) }
+        for work in try workload.prepare() { _ = try session.perform(work) }
         var answer = Answer()
         for step in workload.steps {
-            for work in try step() { answer += try session.perform(work, noting: LatencySink()) }
+            for work in try step() { answer += try session.perform(work) }
         }
-        for work in try workload.restore() { _ = try session.perform(work, noting: LatencySink()) }
+        for work in try workload.restore() { _ = try session.perform(work) }
         return answer
     }
 }
