@@ -116,9 +116,7 @@ final class OtherProcess {
 
     /// Commits transactions that increment a number and outgrow the map after reading it.
     private func count(in path: String, by count: Int) throws {
-        let engine = try LMDBEngine(path: path, options: Self.tiny)
-        for _ in 0..<count { try increment(engine) }
-        try engine.close()
+        try withEngine(path, Self.tiny) { engine in for _ in 0..<count { try increment(engine) } }
     }
 
     /// Commits a transaction, and closes the store when the input ends.

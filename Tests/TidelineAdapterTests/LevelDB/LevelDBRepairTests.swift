@@ -65,8 +65,7 @@ import TidelineTestSupport
         try make(path)
         let name = try #require(try files(path).keys.first { $0.hasSuffix(".log") })
         let url = URL(fileURLWithPath: "\(path)/\(name)")
-        let content = try Data(contentsOf: url)
-        var damaged = content
+        var damaged = try Data(contentsOf: url)
         damaged[place] ^= 0x10
         try damaged.write(to: url)
         expectError(.corrupt) { _ = try LevelDBEngine(path: path) }

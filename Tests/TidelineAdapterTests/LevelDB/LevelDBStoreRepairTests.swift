@@ -17,7 +17,7 @@ import TidelineTestSupport
 
     /// Creates a closed store with two files of tables: 300 rows, and those of another table.
     private func make(_ path: String) throws {
-        var store = try LevelDBStore(path: path)
+        let store = try LevelDBStore(path: path)
         try store.define([Self.item, Self.other, Self.settings])
         try store.write { writer in
             try writer.upsert((0..<300).map(Self.row), into: "Item")
@@ -29,8 +29,7 @@ import TidelineTestSupport
         }
         try store.close()
         // The next opening turns the log into a table.
-        store = try LevelDBStore(path: path)
-        try store.close()
+        try LevelDBStore(path: path).close()
     }
 
     /// Calls `body` with the path of a store that ``make(_:)`` created.
