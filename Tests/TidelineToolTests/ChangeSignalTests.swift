@@ -76,9 +76,7 @@ struct ChangeSignalTests {
 
     @Test("More clients than allowed are answered with 503, and the others continue")
     func limit() async throws {
-        var limits = ServerLimits()
-        limits.maximumWaitingClients = 1
-        try await serving(limits: limits) { authority in
+        try await serving(limits: ServerLimits(maximumWaitingClients: 1)) { authority in
             try await Self.insert(authority)
             let cursor = try await Self.poll("tables=TodoItem", authority).cursor
             let connection = try RawConnection(authority)

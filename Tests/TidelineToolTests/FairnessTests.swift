@@ -229,8 +229,7 @@ struct FairnessTests {
         ])
     func unread(_ unread: Unread) async throws {
         let identity = try Tool().makeIdentity()
-        var limits = ServerLimits()
-        limits.maximumResponsesSize = 64 << 20
+        let limits = ServerLimits(maximumResponsesSize: 64 << 20)
         try await serving(limits: limits, compresses: false, identity: identity) { authority in
             let honest = try await HTTP2Client(authority)
             let text = String(repeating: "x", count: 1 << 20)

@@ -33,11 +33,7 @@ struct LocalPageTests {
         try await serving { authority in
             let request =
                 "POST /tables/T HTTP/1.1\r\n\(headers)\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 2\r\n\r\n{}"
-            let answer = try await RawConnection.blocking {
-                let connection = try RawConnection(authority)
-                connection.send(request)
-                return try connection.receiveAnswer()
-            }
+            let answer = try await RawConnection.answer(of: authority, to: request)
             #expect(answer.status == status)
             #expect((answer.error == nil) == (status == 201))
             let rows = try await send(.get, "/tables/T?$inlinecount=allpages", to: authority)

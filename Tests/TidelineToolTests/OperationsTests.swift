@@ -22,11 +22,7 @@ struct OperationsTests {
 
     /// Sends a request and returns the response, on a connection of its own.
     private static func get(_ path: String, _ authority: String, headers: String = "") async throws -> RawAnswer {
-        try await RawConnection.blocking {
-            let connection = try RawConnection(authority)
-            connection.send("GET \(path) HTTP/1.1\r\n\(head)\(headers)\r\n")
-            return try connection.receiveAnswer()
-        }
+        try await RawConnection.answer(of: authority, to: "GET \(path) HTTP/1.1\r\n\(head)\(headers)\r\n")
     }
 
     private static func insert(_ id: String, into table: String, _ authority: String) async throws -> Int {
@@ -258,9 +254,7 @@ struct OperationsTests {
 
     @Test("Requests beyond the rate are answered with 429, others are served, and tokens return with time")
     func rate() async throws {
-        var limits = ServerLimits()
-        limits.maximumRate = 1
-        try await serving(limits: limits) { authority in
+        try await serving(limits: ServerLimits(maximumRate: 1)) { authority in
             let answers = try await RawConnection.blocking {
                 let connection = try RawConnection(authority)
                 return try (0..<6).map { _ in
@@ -287,9 +281,7 @@ struct OperationsTests {
 
     @Test("A query beyond the limit is answered with 414, and the next request is served")
     func querySize() async throws {
-        var limits = ServerLimits()
-        limits.maximumQuerySize = 1_000
-        try await serving(limits: limits) { authority in
+        try await serving(limits: ServerLimits(maximumQuerySize: 1_000)) { authority in
             let filter = String(repeating: "a", count: 1_000)
             let answer = try await Self.get("/tables/T?$filter=\(filter)", authority)
             #expect(answer.status == 414 && answer.error?.contains("1000 bytes") == true)

@@ -141,14 +141,9 @@ struct SignInTests {
         for (path, status) in [
             ("/tables/Shared", 401), ("/tables/Other", 401), ("/tables/Country", 403), ("/elsewhere", 404),
         ] {
-            let answer = try await RawConnection.blocking {
-                let connection = try RawConnection(authority)
-                // The body never ends.
-                connection.send(
-                    "POST \(path) HTTP/1.1\r\nHost: localhost\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 100\r\n\r\n{"
-                )
-                return try connection.receiveAnswer()
-            }
+            // The body never ends.
+            let rest = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 100\r\n\r\n{"
+            let answer = try await RawConnection.answer(of: authority, to: "POST \(path) HTTP/1.1\r\n\(rest)")
             #expect(answer.status == status && answer.error?.isEmpty == false, "\(path): \(answer)")
             #expect(answer.headers["www-authenticate"] == (status == 401 ? "Bearer" : nil))
         }

@@ -110,6 +110,15 @@ final class RawConnection: Sendable {
         return count == 0 ? nil : Array(buffer[..<count])
     }
 
+    /// Sends a request on a connection of its own, and returns the response.
+    static func answer(of authority: String, to request: String) async throws -> RawAnswer {
+        try await blocking {
+            let connection = try RawConnection(authority)
+            connection.send(request)
+            return try connection.receiveAnswer()
+        }
+    }
+
     /// Runs blocking code on its own thread.
     static func blocking<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
