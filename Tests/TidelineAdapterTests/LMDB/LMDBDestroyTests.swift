@@ -61,12 +61,7 @@ import TidelineTestSupport
     }
 
     @Test func whereNothingIsNothingIsDone() throws {
-        try write("mine", to: "\(folder.path)/file")
-        try FileManager.default.createDirectory(atPath: "\(folder.path)/empty", withIntermediateDirectories: false)
-        for name in ["none", "none/deeper", "file/below", "empty"] {
-            try LMDBStore.destroy(path: "\(folder.path)/\(name)")
-        }
-        #expect(try fileNames(in: folder.path) == ["empty", "file"])
+        try expectNoDestruction(in: folder.path) { try LMDBStore.destroy(path: $0) }
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {
@@ -111,9 +106,5 @@ import TidelineTestSupport
             #expect(mdb_put(transaction, database, &key, &value, 0) == 0)
         }
         #expect(mdb_txn_commit(transaction) == 0)
-    }
-
-    private func write(_ text: String, to path: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 }

@@ -14,9 +14,7 @@ import TidelineTestSupport
 
     @Test func otherFilesStayAndTheFolderWithThem() throws {
         try filled(LevelDBStore(path: folder.path)).close()
-        for name in ["mine.txt", "mine.log"] {
-            try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
-        }
+        for name in ["mine.txt", "mine.log"] { try write("mine", to: "\(folder.path)/\(name)") }
         try LevelDBStore.destroy(path: folder.path)
         #expect(try fileNames(in: folder.path) == ["mine.log", "mine.txt"])
     }
@@ -64,12 +62,7 @@ import TidelineTestSupport
     }
 
     @Test func whereNothingIsNothingIsDone() throws {
-        try Data().write(to: URL(fileURLWithPath: "\(folder.path)/file"))
-        try FileManager.default.createDirectory(atPath: "\(folder.path)/empty", withIntermediateDirectories: false)
-        for name in ["none", "none/deeper", "file/below", "empty"] {
-            try LevelDBStore.destroy(path: "\(folder.path)/\(name)")
-        }
-        #expect(try fileNames(in: folder.path) == ["empty", "file"])
+        try expectNoDestruction(in: folder.path) { try LevelDBStore.destroy(path: $0) }
     }
 
     @Test func whatAnInterruptedCreationOrDestructionLeftGoes() throws {

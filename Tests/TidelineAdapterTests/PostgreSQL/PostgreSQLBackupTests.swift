@@ -7,8 +7,7 @@ import TidelineWire
 
 @testable import TidelineTool
 
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLBackupTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLBackupTests {
     @Test("A store in a database is backed up, and restored into another schema, which must have no rows")
     func database() throws {
         let server = try TestServer.shared.get()

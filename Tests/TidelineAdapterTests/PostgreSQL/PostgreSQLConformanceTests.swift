@@ -9,8 +9,7 @@ import TidelineTestSupport
 ///
 /// `TIDELINE_CONFORMANCE_SEED` sets the first seed of random checks, `TIDELINE_CONFORMANCE_ROUNDS` their number of
 /// rounds.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLConformanceTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLConformanceTests {
     private static let suite = ConformanceSuite(
         harness,
         settings: ConformanceSettings(seed: number("SEED") ?? 1, rounds: Int(number("ROUNDS") ?? 1), rows: 3_000))

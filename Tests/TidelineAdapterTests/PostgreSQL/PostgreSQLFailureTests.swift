@@ -8,8 +8,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests connections that are lost and servers that die, at every point of a transaction.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLFailureTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLFailureTests {
     private static let table = TableSchema("t", columns: [.int("n")])
 
     /// Ends all connections to a database except that of the caller.
@@ -172,16 +171,7 @@ struct PostgreSQLFailureTests {
         let (holder, connection) = try TestServer.makeStoreInDatabase(Self.table)
         let other = try PostgreSQLStore(
             connection: connection, options: PostgreSQLOptions(busyTimeout: .milliseconds(20)))
-        try holder.write { writer throws in
-            try writer.upsert(["id": "1"], into: "t")
-            let error = expectError(.busy) { try other.write { try $0.upsert(["id": "2"], into: "t") } }
-            #expect(error?.engineCode != nil)
-            #expect(try ids(other) == [])
-        }
-        try other.write { try $0.upsert(["id": "2"], into: "t") }
-        #expect(try ids(holder) == ["1", "2"])
-        try other.close()
-        try holder.close()
+        try expectBusy(other, besides: holder)
     }
 
     private func ids(_ store: PostgreSQLStore) throws -> [String] {

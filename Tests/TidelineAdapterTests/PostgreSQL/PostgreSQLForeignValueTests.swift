@@ -5,8 +5,7 @@ import TidelineStore
 import TidelineTestStores
 
 /// Tests values that another program wrote, scans of many rows, and indexes of long texts.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLForeignValueTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLForeignValueTests {
     @Test(arguments: [
         ("d", "'NaN'"), ("at", "9223372036854775807"), ("s", "E'\\x01'"), ("s", "E'a\\x01b'"), ("j", "E'\\x01\\x03'"),
         ("id", "''"),

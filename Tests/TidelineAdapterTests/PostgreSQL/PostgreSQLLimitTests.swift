@@ -5,8 +5,7 @@ import TidelineStore
 import TidelineTestStores
 
 /// Tests names and rows beyond the limits of PostgreSQL.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLLimitTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLLimitTests {
     private static let beginning = String(repeating: "ä", count: 40)
 
     @Test func columnsMayHaveTheNamesOfPostgreSQLsOwnOnes() throws {

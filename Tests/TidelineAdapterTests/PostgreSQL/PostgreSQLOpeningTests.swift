@@ -7,8 +7,7 @@ import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests databases that cannot be used, and that no message contains a password.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLOpeningTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLOpeningTests {
     @Test func aWrongPasswordIsReportedAndNotShown() throws {
         let server = try TestServer.shared.get()
         try server.query("DROP ROLE IF EXISTS secured; CREATE ROLE secured LOGIN PASSWORD 'right'")

@@ -9,8 +9,7 @@ import TidelineTestSupport
 @testable import TidelineTool
 
 /// Tests databases that keep their connections and do not respond, or no longer accept writes.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"), .serialized)
-struct PostgreSQLOutageTests {
+@Suite(.needsPostgreSQL, .serialized) struct PostgreSQLOutageTests {
     private static let table = TableSchema("t", columns: [.int("n")])
 
     private func makeStore(_ server: TestServer, through proxy: SilentProxy) throws -> PostgreSQLStore {

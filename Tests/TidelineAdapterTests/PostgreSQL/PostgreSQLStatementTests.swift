@@ -7,8 +7,7 @@ import TidelineStore
 /// Reads every statement that the server receives while a store does all that it can, and refuses what systems
 /// compatible with PostgreSQL lack: triggers, sequences, save points, temporary tables, advisory locks, notifications,
 /// indexes on expressions, and functions in other languages.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLStatementTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLStatementTests {
     /// The beginnings of statements.
     private static let beginnings = [
         "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED", "COMMIT",

@@ -5,8 +5,7 @@ import TidelineStore
 import TidelineTestStores
 
 /// Tests what other programs see of a store, and what a store does with a database that is not as expected.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLStoreTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLStoreTests {
     private let items = TableSchema(
         "TodoItem",
         columns: [.string("text"), .bool("complete"), .double("price"), .int("count"), .bytes("data"), .json("tags")],

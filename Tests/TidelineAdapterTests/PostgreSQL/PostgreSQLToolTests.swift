@@ -3,8 +3,7 @@ import Testing
 import TidelineTestSupport
 
 /// Tests `--store postgresql:…` in the tool.
-@Suite(.enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)"))
-struct PostgreSQLToolTests {
+@Suite(.needsPostgreSQL) struct PostgreSQLToolTests {
     @Test func aLocationOpensAStoreInADatabase() throws {
         let server = try TestServer.shared.get()
         let tool = try ProbeProcess("tideline")

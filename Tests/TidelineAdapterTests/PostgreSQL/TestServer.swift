@@ -1,5 +1,6 @@
 #if PostgreSQL && Tool
 import CPostgreSQL
+import Testing
 import TidelinePostgreSQL
 import TidelineStore
 
@@ -42,6 +43,13 @@ extension DatabaseServer {
         let store = try PostgreSQLStore(connection: connection)
         try store.define(tables)
         return (store, connection)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs tests only where PostgreSQL's server is installed.
+    static var needsPostgreSQL: Self {
+        .enabled(if: TestServer.isInstalled, "PostgreSQL's server is not installed (package postgresql)")
     }
 }
 

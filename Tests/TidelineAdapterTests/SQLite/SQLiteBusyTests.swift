@@ -14,16 +14,7 @@ import TidelineTestSupport
         let holder = try SQLiteStore(path: path)
         try holder.define([TableSchema("t", columns: [])])
         let other = try SQLiteStore(path: path, options: SQLiteOptions(busyTimeout: .milliseconds(20)))
-        try holder.write { writer throws in
-            try writer.upsert(["id": "1"], into: "t")
-            let error = expectError(.busy) { try other.write { try $0.upsert(["id": "2"], into: "t") } }
-            #expect(error?.engineCode != nil)
-            #expect(try other.read { try $0.count(TableQuery("t")) } == 0)
-        }
-        try other.write { try $0.upsert(["id": "2"], into: "t") }
-        #expect(try holder.read { try $0.count(TableQuery("t")) } == 2)
-        try other.close()
-        try holder.close()
+        try expectBusy(other, besides: holder)
     }
 
     /// The other store commits repeatedly, each time for some milliseconds as with a sync, and releases the lock only

@@ -143,8 +143,4 @@ import TidelineTestSupport
             return Set(locks).count
         }
     }
-
-    private func write(_ text: String, to path: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-    }
 }
