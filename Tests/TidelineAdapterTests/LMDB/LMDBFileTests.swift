@@ -8,7 +8,7 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-/// Tests of folders, files, and how stores open and share them.
+/// Tests of folders, files, and how stores open and share them. The conformance suite tests the requirements of stores.
 @Suite struct LMDBFileTests {
     private let folder: TemporaryFolder
 
@@ -236,5 +236,27 @@ import TidelineTestSupport
             try engine.write { try $0.put(key(1, "a"), [1]) }
         }
         #expect(try withEngine(folder.path, LMDBOptions(isReadOnly: true)) { $0.environment.isReadOnly })
+    }
+
+    @Test(arguments: EarlierNames.definitions)
+    func aNameThatIsNotInNormalizationFormCIsRefused(_ definitions: [TableSchema]) throws {
+        let store = try LMDBStore(path: folder.path)
+        try EarlierNames.fill(store, definitions)
+        let reader = try LMDBStore(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        try store.replaceStoredName(EarlierNames.name, with: EarlierNames.stored)
+        try reader.close()
+        try store.close()
+        EarlierNames.expectRefusal(definitions) { _ = try LMDBStore(path: folder.path) }
+        EarlierNames.expectRefusal(definitions) {
+            _ = try LMDBStore(path: folder.path, options: LMDBOptions(isReadOnly: true))
+        }
+        try LMDBStore.destroy(path: folder.path)
+    }
+
+    @Test func aFolderOfAnotherProgramIsRefused() throws {
+        try withEngine(folder.path) { engine in try engine.write { try $0.put(key(1, "not a store's"), [1]) } }
+        expectError(.notAStore) { _ = try LMDBStore(path: folder.path) }
+        // The store was closed when opening failed: an engine can open it for reading only.
+        try LMDBEngine(path: folder.path, options: LMDBOptions(isReadOnly: true)).close()
     }
 }
