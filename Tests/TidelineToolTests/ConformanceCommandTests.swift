@@ -46,6 +46,16 @@ struct ConformanceCommandTests {
             (["--store", "sqlite,durability=some"], "full or normal"),
             (["--store", "sqlite,read-only=yes"], "read-only"),
             (["--filter", "XYZ-000"], "no check matches"),
+            (["--server", "nowhere"], "\"nowhere\" is not a valid server address"),
+            (["--server", "http://127.0.0.1:1", "--dialect", "zumo3"], "there is no dialect \"zumo3\""),
+            (["--server", "http://127.0.0.1:1", "--store", "memory"], "--store is for stores"),
+            (["--server", "http://127.0.0.1:1", "--filter", "SRV-999"], "no check matches"),
+            (
+                ["--server", "http://127.0.0.1:1", "--token-file", "/nonexistent"],
+                "--token-file: /nonexistent cannot be"
+            ),
+            (["--server", "http://127.0.0.1:1", "--token-variable", "TIDELINE_NONE"], "no variable TIDELINE_NONE"),
+            (["--table", "T"], "--table needs --server"),
         ])
     func usage(arguments: [String], reason: String) throws {
         let output = try ToolProcess.run(["conformance"] + arguments, executable: tool.executable)

@@ -45,25 +45,6 @@ struct ServerConformanceCommandTests {
         #expect(failed.out.contains("repeat: tideline conformance --server \(url) --dialect zumo2 --filter SRV-503"))
     }
 
-    @Test(
-        arguments: [
-            (["--server", "nowhere"], "\"nowhere\" is not a valid server address"),
-            (["--server", "http://127.0.0.1:1", "--dialect", "zumo3"], "there is no dialect \"zumo3\""),
-            (["--server", "http://127.0.0.1:1", "--store", "memory"], "--store is for stores"),
-            (["--server", "http://127.0.0.1:1", "--filter", "SRV-999"], "no check matches"),
-            (
-                ["--server", "http://127.0.0.1:1", "--token-file", "/nonexistent"],
-                "--token-file: /nonexistent cannot be"
-            ),
-            (["--server", "http://127.0.0.1:1", "--token-variable", "TIDELINE_NONE"], "no variable TIDELINE_NONE"),
-            (["--table", "T"], "--table needs --server"),
-        ])
-    func `an invalid command line exits with status 2 and the reason`(_ arguments: [String], _ reason: String) throws {
-        let output = try ToolProcess.run(["conformance"] + arguments, executable: tool.executable)
-        #expect(output.status == 2)
-        #expect(output.err.contains(reason), "\(output.err)")
-    }
-
     @Test func `a server that is not there exits with status 1 and the address`() throws {
         let output = try tool.run("conformance", "--server", "http://127.0.0.1:1")
         #expect(output.status == 1)
