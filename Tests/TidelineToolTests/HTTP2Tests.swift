@@ -120,7 +120,8 @@ struct HTTP2Tests {
         try await table.update(id: "0") { $0["text"] = "b" }
         let error = await #expect(throws: SyncError.self) { try await client.push() }
         #expect(error?.code == .network, "\(String(describing: error))")
-        (server, _) = try tool.startServer(arguments + ["--port", String(#require(url.split(separator: ":").last))])
+        let port = String(try #require(url.split(separator: ":").last))
+        (server, _) = try tool.startServer(arguments + ["--port", port])
         try await client.push()
         try await client.pull(TableQuery("T"), queryID: "all")
         #expect(try await table.rows().rows.count == 20)
