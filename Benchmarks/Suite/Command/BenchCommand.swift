@@ -52,7 +52,6 @@ public enum BenchCommand {
     public static func exit(_ command: any ParsableCommand.Type, after error: any Error) -> Never {
         ExitStatus.exit(command, after: error)
     }
-
 }
 
 /// The command of an executable with no other function.

@@ -44,7 +44,10 @@ struct BenchSession: Sendable {
     /// Performs the run, writes the reports, and returns the exit status.
     func run() async -> Int32 {
         let environment = BenchmarkEnvironment.current(directory: run.folder.path)
-        warn(of: environment.host.build)
+        // Also before the run, because a debug build takes long.
+        if environment.host.build != "release" {
+            Output.note("DEBUG BUILD: ITS FIGURES ARE MEANINGLESS. Build with -c release.")
+        }
         let collector = BenchmarkCollector(run, environment: environment)
         let progress = BenchProgress(terminal, repetitions: run.settings.repetitions)
         let ending = Ending()
@@ -63,12 +66,6 @@ struct BenchSession: Sendable {
         guard ending.begin() else { await interruption.forever() }
         progress.clear()
         return finish(collector.report())
-    }
-
-    /// Warns before the run, because a debug build also takes long.
-    private func warn(of build: String) {
-        guard build != "release" else { return }
-        Output.note("DEBUG BUILD: ITS FIGURES ARE MEANINGLESS. Build with -c release.")
     }
 
     /// Runs on a thread of its own, because databases block.
