@@ -24,3 +24,13 @@ start_postgresql() {
     export PGHOST=$folder/pg PGUSER=postgres PGDATABASE=postgres
     until "$programs/pg_isready" --quiet; do sleep 0.1; done
 }
+
+# Starts the server of the command with the given options, and sets `server` to its process and `url` to its address.
+start_server() {
+    # What an earlier server has written is not the address of this one.
+    rm -f "$folder/server.out"
+    "$tool" serve --port 0 "$@" >"$folder/server.out" &
+    server=$!
+    until grep -qs listening "$folder/server.out"; do sleep 0.1; done
+    url=$(awk '{print $NF}' "$folder/server.out")
+}
