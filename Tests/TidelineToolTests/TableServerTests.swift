@@ -7,35 +7,9 @@ import TidelineServer
 
 @testable import TidelineTool
 
+/// The checks of servers run over a socket, too; see `ServerConformanceCommandTests`.
 @Suite("Table server on a socket")
 struct TableServerTests {
-    @Test("An inserted row is read back, with the version from its ETag")
-    func insertAndRead() async throws {
-        try await serving { authority in
-            let inserted = try await send(
-                .post, "/tables/TodoItem", to: authority, body: Array(#"{"id":"a b","text":"Milk & ü"}"#.utf8))
-            #expect(inserted.response.status == .created)
-            let version = try #require(inserted.response.headerFields[.eTag])
-
-            let one = try await send(.get, "/tables/TodoItem/a%20b", to: authority)
-            #expect(one.response.status == .ok)
-            #expect(one.response.headerFields[.eTag] == version)
-            #expect(one.body == inserted.body)
-
-            let page = try await send(.get, "/tables/TodoItem?$filter=text%20eq%20'Milk%20%26%20%C3%BC'", to: authority)
-            #expect(page.body == Array("[".utf8) + inserted.body + Array("]".utf8))
-        }
-    }
-
-    @Test("A status of the service reaches the client, with the reason")
-    func notFound() async throws {
-        try await serving { authority in
-            let answer = try await send(.get, "/tables/Nothing/1", to: authority)
-            #expect(answer.response.status == .notFound)
-            #expect(String(decoding: answer.body, as: UTF8.self).contains("Nothing"))
-        }
-    }
-
     @Test("A body over the limit is refused with 413, and the next request is served")
     func bodyLimit() async throws {
         try await serving(limits: ServerLimits(maximumBodySize: 1_000)) { authority in
