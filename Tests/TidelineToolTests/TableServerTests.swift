@@ -36,18 +36,6 @@ struct TableServerTests {
         }
     }
 
-    @Test("A port that is in use is an error with the address")
-    func portTaken() async throws {
-        try await serving { authority in
-            let port = try #require(authority.split(separator: ":").last.flatMap { Int($0) })
-            let service = try TableService(store: SQLiteStore.inMemory())
-            let error = try await #require(
-                #expect(throws: ToolError.self) { try await makeServer(port: port).run(service) { _ in } })
-            #expect(error.message.hasPrefix("cannot listen on 127.0.0.1 port \(port): "))
-            #expect(error.message.contains("in use"))
-        }
-    }
-
     @Test("An address of another machine is an error with the address")
     func unknownHost() async throws {
         // The name is too long for DNS, so that no lookup is made: a lookup without an answer takes many seconds.
