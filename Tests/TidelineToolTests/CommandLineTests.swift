@@ -53,6 +53,10 @@ struct CommandLineTests {
             ["serve", "--public-url", "https://example.com/?a=b"], ["serve", "--public-url", "https:///x"],
             ["serve", "--store", "nothing"], ["serve", "--log-level", "loud"], ["serve", "extra"], ["--nonsense"],
             ["serve", "--dialect", "zumo3"], ["simulate", "--dialect", ""], ["todo", "sync", "--dialect", "datasync"],
+            ["todo", "add"], ["todo", "add", "a", "--stdin"], ["todo", "sync", "--page-size", "0"],
+            ["todo", "sync", "--timeout", "0"], ["todo", "sync", "--watch", "--json"],
+            ["todo", "sync", "--watch", "--interval", "0"], ["todo", "list", "--store", "nosuch:x"],
+            ["todo", "resolve", "--server", "--mine"], ["demo", "--store", "nosuch"], ["nonsense"],
         ])
     func usageErrors(arguments: [String]) throws {
         let error = try #require(#expect(throws: (any Error).self) { try TidelineCommand.parseAsRoot(arguments) })

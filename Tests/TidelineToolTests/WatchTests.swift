@@ -111,11 +111,5 @@ struct WatchTests {
         #expect(watcher.errors().contains("1 change in the queue for the next sync"))
         #expect(try tool.todo("status").out.contains("1 change to push"))
     }
-
-    @Test("--watch excludes --json, and the interval has bounds", arguments: [["--json"], ["--interval", "0"]])
-    func usage(arguments: [String]) throws {
-        let output = try ToolProcess.run(["todo", "sync", "--watch"] + arguments, executable: tool.executable)
-        #expect(output.status == 64)
-    }
 }
 #endif
