@@ -87,18 +87,14 @@ struct SessionPair {
 
 @Suite("The list of workloads")
 struct WorkloadListTests {
-    @Test("Ids are unique and consist of lowercase letters, digits and hyphens", arguments: [100, 100_000, 10_000_000])
-    func idsAreUsable(rows: Int) {
+    @Test(
+        "Ids are unique, of lowercase letters, digits and hyphens, and every workload has an explanation and work",
+        arguments: [1, 100, 100_000, 10_000_000])
+    func workloadsAreComplete(rows: Int) {
         let workloads = Workload.all(BenchmarkSettings(), rows: rows)
         #expect(Set(workloads.map(\.id)).count == workloads.count)
         for workload in workloads {
             #expect(workload.id.wholeMatch(of: /[a-z][a-z0-9]*(-[a-z0-9]+)*/) != nil, "\(workload.id)")
-        }
-    }
-
-    @Test("Every workload has an explanation and work", arguments: [1, 100, 100_000])
-    func workloadsAreExplained(rows: Int) {
-        for workload in Workload.all(BenchmarkSettings(), rows: rows) {
             #expect(!workload.title.isEmpty && workload.explanation.hasSuffix("."), "\(workload.id)")
             #expect(workload.units > 0 && !workload.steps.isEmpty, "\(workload.id)")
         }
