@@ -155,21 +155,17 @@ struct TerminalTests {
         #expect(lines.contains { $0.hasPrefix("not applicable  sqlite in C, lmdb in C, leveldb in C: bare engine") })
     }
 
-    @Test("Only a debug build has a warning, at the beginning and at the end")
-    func debug() throws {
+    @Test("Only a debug build has a warning, at the beginning and at the end, and an interrupted run at the end")
+    func warnings() throws {
         #expect(!BenchmarkTerminalReport().text(of: report).contains("MEANINGLESS"))
         var report = report
+        report.isInterrupted = true
+        #expect(self.lines(report).last == RunFacts.interruption)
+        report.isInterrupted = false
         report.environment.host.build = "debug"
         let lines = lines(report)
         #expect(lines[1].contains("MEANINGLESS"))
         #expect(lines[lines.count - 3].contains("MEANINGLESS"))
-    }
-
-    @Test("An interrupted run has a warning")
-    func interrupted() {
-        var report = report
-        report.isInterrupted = true
-        #expect(lines(report).last == RunFacts.interruption)
     }
 
     @Test("Text contains no control characters, and colors only if enabled")
