@@ -2,77 +2,67 @@ extension BrokenStore {
     /// Flaws that only affect large amounts.
     static let amounts: [BrokenStore] = [
         .init(
-            .longOrdersUnstable, "Rows equal in all terms come by id, however many there are",
-            foundBy: "ORD-075", saying: "5000 rows"),
+            .longOrdersUnstable, "Rows equal in all terms come by id, however many there are", "ORD-075",
+            saying: "5000 rows"),
+        .init(.orderTermsCutAtEight, "An order has as many terms as it is given", "ORD-076", saying: "17 terms"),
         .init(
-            .orderTermsCutAtEight, "An order has as many terms as it is given", foundBy: "ORD-076", saying: "17 terms"),
+            .longListsHeedCase, "Ids in a list match by the rule of ids, however long it is", "FIL-150",
+            saying: "ITEM-a"),
+        .init(.longTextsSearchedInPart, "A text is searched to its end", "FIL-151", saying: "contains"),
         .init(
-            .longListsHeedCase, "Ids in a list match by the rule of ids, however long it is",
-            foundBy: "FIL-150", saying: "ITEM-a"),
-        .init(.longTextsSearchedInPart, "A text is searched to its end", foundBy: "FIL-151", saying: "contains"),
+            .rollbackForgetsEleventhTable, "A rollback takes back the changes of all tables", "TRN-065",
+            saying: "11 tables"),
         .init(
-            .rollbackForgetsEleventhTable, "A rollback takes back the changes of all tables",
-            foundBy: "TRN-065", saying: "11 tables"),
+            .eleventhTableNotCommitted, "A transaction commits the changes of all tables", "TRN-066",
+            saying: "Table 10"),
         .init(
-            .eleventhTableNotCommitted, "A transaction commits the changes of all tables",
-            foundBy: "TRN-066", saying: "Table 10"),
+            .changesCutAtThousand, "A transaction keeps as many changes as are made in it", "TRN-067", saying: "1001"),
+        .init(.manyIDsHeedCase, "Ids match by the rule of ids, however many are deleted", "GET-038", saying: "17 ids"),
+        .init(.deletionCutAtThousand, "A deletion deletes all rows of its window", "GET-039", saying: "1001"),
         .init(
-            .changesCutAtThousand, "A transaction keeps as many changes as are made in it",
-            foundBy: "TRN-067", saying: "1001"),
+            .columnsBeyondSixtyFourNotMerged, "A merge takes every column that it names", "UPS-051",
+            saying: "257 columns"),
         .init(
-            .manyIDsHeedCase, "Ids match by the rule of ids, however many are deleted",
-            foundBy: "GET-038", saying: "17 ids"),
-        .init(.deletionCutAtThousand, "A deletion deletes all rows of its window", foundBy: "GET-039", saying: "1001"),
+            .duplicatesInLongBatchKeepFirst, "Of two rows of one batch with the same id the last counts", "UPS-052",
+            saying: "last"),
+        .init(.indexesBeyondEightNotKept, "Every index follows a merge", "TAB-203", saying: "17 indexes"),
+        .init(.queriesKeptForever, "A query takes no memory once it is answered", "SCA-018", saying: "memory"),
+        .init(.repeatedAnswersKept, "A query finds what is there when it is asked", "SCA-019", saying: "run 17"),
+        .init(.timeLimitKept, "A limit on the time of queries ends with its reader", "SCA-020", saying: "time limit"),
         .init(
-            .columnsBeyondSixtyFourNotMerged, "A merge takes every column that it names",
-            foundBy: "UPS-051", saying: "257 columns"),
+            .timeLimitPerQuery, "A limit on time applies to all queries of its reader together", "SCA-032",
+            saying: "limit"),
         .init(
-            .duplicatesInLongBatchKeepFirst, "Of two rows of one batch with the same id the last counts",
-            foundBy: "UPS-052", saying: "last"),
-        .init(.indexesBeyondEightNotKept, "Every index follows a merge", foundBy: "TAB-203", saying: "17 indexes"),
-        .init(.queriesKeptForever, "A query takes no memory once it is answered", foundBy: "SCA-018", saying: "memory"),
+            .longOrdersForgotten, "An order applies to any number of rows", "SCA-022", saying: "12000 rows",
+            rows: 12_000),
         .init(
-            .repeatedAnswersKept, "A query finds what is there when it is asked", foundBy: "SCA-019", saying: "run 17"),
+            .orderedDeletionCut, "A deletion with an order deletes all rows of its window", "SCA-023",
+            saying: "12000 rows", rows: 12_000),
         .init(
-            .timeLimitKept, "A limit on the time of queries ends with its reader",
-            foundBy: "SCA-020", saying: "time limit"),
+            .longScanSeesChanges, "A scan in a write gives the rows there were when it began", "SCA-026",
+            saying: "6000 rows", rows: 6_000),
         .init(
-            .timeLimitPerQuery, "A limit on time applies to all queries of its reader together",
-            foundBy: "SCA-032", saying: "limit"),
+            .longDefinitionInParts, "A definition is applied completely or not at all", "DUR-111",
+            saying: "definitions", rows: 44_000),
         .init(
-            .longOrdersForgotten, "An order applies to any number of rows",
-            foundBy: "SCA-022", saying: "12000 rows", rows: 12_000),
-        .init(
-            .orderedDeletionCut, "A deletion with an order deletes all rows of its window",
-            foundBy: "SCA-023", saying: "12000 rows", rows: 12_000),
-        .init(
-            .longScanSeesChanges, "A scan in a write gives the rows there were when it began",
-            foundBy: "SCA-026", saying: "6000 rows", rows: 6_000),
-        .init(
-            .longDefinitionInParts, "A definition is applied completely or not at all",
-            foundBy: "DUR-111", saying: "definitions", rows: 44_000),
-        .init(
-            .busyAfterManyFailures, "A failure leaves the store usable, however many there were",
-            foundBy: "SCA-031", "LNG-005", saying: "failures", rows: 5_000),
+            .busyAfterManyFailures, "A failure leaves the store usable, however many there were", "SCA-031", "LNG-005",
+            saying: "failures", rows: 5_000),
     ]
 
     /// Flaws that show only after long times or very many operations.
     static let long: [BrokenStore] = [
         .init(
-            .waitingWriterGivesUp, "Writers wait for each other, however long it takes",
-            foundBy: "LNG-020", saying: "busy", rows: 50_000),
+            .waitingWriterGivesUp, "Writers wait for each other, however long it takes", "LNG-020", saying: "busy",
+            rows: 50_000),
         .init(
-            .closeGivesUp, "close waits for the work in flight, however long it takes",
-            foundBy: "LNG-021", saying: "long read", rows: 50_000),
-        .init(.idleStoreCloses, "A store that was idle answers", foundBy: "LIF-089", saying: "idle"),
+            .closeGivesUp, "close waits for the work in flight, however long it takes", "LNG-021", saying: "long read",
+            rows: 50_000),
+        .init(.idleStoreCloses, "A store that was idle answers", "LIF-089", saying: "idle"),
+        .init(.commitsKept, "A commit takes no memory after it ends", "LNG-001", saying: "memory", rows: 2_000),
+        .init(.tablesLimited, "A store holds any number of tables", "LNG-002", saying: "tables", rows: 10_000),
         .init(
-            .commitsKept, "A commit takes no memory after it ends", foundBy: "LNG-001", saying: "memory", rows: 2_000),
-        .init(.tablesLimited, "A store holds any number of tables", foundBy: "LNG-002", saying: "tables", rows: 10_000),
-        .init(
-            .indexChangesLimited, "An index can be changed any number of times",
-            foundBy: "LNG-008", saying: "definitions", rows: 10_000),
-        .init(
-            .descriptorLeaked, "close gives back every descriptor",
-            foundBy: "LNG-007", saying: "descriptors", rows: 2_000),
+            .indexChangesLimited, "An index can be changed any number of times", "LNG-008", saying: "definitions",
+            rows: 10_000),
+        .init(.descriptorLeaked, "close gives back every descriptor", "LNG-007", saying: "descriptors", rows: 2_000),
     ]
 }

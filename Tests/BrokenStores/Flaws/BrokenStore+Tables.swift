@@ -2,51 +2,43 @@ extension BrokenStore {
     /// Flaws in definitions.
     static let tables: [BrokenStore] = [
         .init(
-            .redefinitionIgnored, "A redefinition applies the tables that its body returns",
-            foundBy: "TAB-206", saying: "redefinition"),
+            .redefinitionIgnored, "A redefinition applies the tables that its body returns", "TAB-206",
+            saying: "redefinition"),
         .init(
-            .tablesSortedInUTF16, "Tables are listed in the order of the bytes of their names",
-            foundBy: "TAB-204", saying: "order"),
-        .init(.newerFormatRead, "A store of a later format is refused", foundBy: "TAB-205", saying: "newerFormat"),
-        .init(.definitionNotAtomic, "Tables are defined all or none", foundBy: "TAB-125", saying: "refused"),
-        .init(.redefinitionLosesRows, "Another definition keeps the rows", foundBy: "TAB-060", saying: "rows"),
+            .tablesSortedInUTF16, "Tables are listed in the order of the bytes of their names", "TAB-204",
+            saying: "order"),
+        .init(.newerFormatRead, "A store of a later format is refused", "TAB-205", saying: "newerFormat"),
+        .init(.definitionNotAtomic, "Tables are defined all or none", "TAB-125", saying: "refused"),
+        .init(.redefinitionLosesRows, "Another definition keeps the rows", "TAB-060", saying: "rows"),
+        .init(.droppedColumnErased, "A column that is no longer named stays stored", "TAB-082", saying: "values"),
+        .init(.changedTypeAccepted, "A column's type cannot change", "TAB-121", saying: "type"),
+        .init(.tablesUnsorted, "Tables are listed in order of name", "TAB-005", saying: "order"),
+        .init(.systemTablesNotListed, "The framework's tables are listed, too", "SYS-001", saying: "all tables"),
+        .init(.newColumnIsZero, "A new column is null in the rows there are", "TAB-061", "OBS-008", saying: "null"),
         .init(
-            .droppedColumnErased, "A column that is no longer named stays stored",
-            foundBy: "TAB-082", saying: "values"),
-        .init(.changedTypeAccepted, "A column's type cannot change", foundBy: "TAB-121", saying: "type"),
-        .init(.tablesUnsorted, "Tables are listed in order of name", foundBy: "TAB-005", saying: "order"),
+            .undefinedTableIsEmpty, "A table that was never defined is noSuchTable", "TAB-020", saying: "noSuchTable"),
+        .init(.idTypeChangeAccepted, "The matching of ids cannot change", "TAB-124", saying: "match"),
+        .init(.namesNotChecked, "Invalid definitions are refused", "TAB-045", saying: "schemaMismatch"),
         .init(
-            .systemTablesNotListed, "The framework's tables are listed, too", foundBy: "SYS-001", saying: "all tables"),
+            .columnsMoveWithDefinition, "Values stay with their column when the definition's order changes", "TAB-063",
+            saying: "column"),
+        .init(.columnNamesIgnoreCase, "The names of columns differ in case", "FIL-132", saying: "column"),
         .init(
-            .newColumnIsZero, "A new column is null in the rows there are",
-            foundBy: "TAB-061", "OBS-008", saying: "null"),
+            .tableNamesComparedByBytes, "A name finds its table in any normalization form", "TAB-036",
+            saying: "noSuchTable"),
         .init(
-            .undefinedTableIsEmpty, "A table that was never defined is noSuchTable",
-            foundBy: "TAB-020", saying: "noSuchTable"),
-        .init(.idTypeChangeAccepted, "The matching of ids cannot change", foundBy: "TAB-124", saying: "match"),
-        .init(.namesNotChecked, "Invalid definitions are refused", foundBy: "TAB-045", saying: "schemaMismatch"),
+            .nameFormsNotChecked, "Names in another normalization form than C are refused", "TAB-036",
+            saying: "schemaMismatch"),
         .init(
-            .columnsMoveWithDefinition, "Values stay with their column when the definition's order changes",
-            foundBy: "TAB-063", saying: "column"),
-        .init(.columnNamesIgnoreCase, "The names of columns differ in case", foundBy: "FIL-132", saying: "column"),
+            .undefinedTableInDeleteIgnored, "Deleting from a table that was never defined is noSuchTable", "TAB-022",
+            saying: "noSuchTable"),
+        .init(.indexesNotListed, "The definitions listed are those that were given", "TAB-002", saying: "indexes"),
+        .init(.optionalChangeIgnored, "A column can become required", "TAB-065", saying: "required"),
         .init(
-            .tableNamesComparedByBytes, "A name finds its table in any normalization form",
-            foundBy: "TAB-036", saying: "noSuchTable"),
+            .retiredTypeForgotten, "A column that comes back has the type it is stored with", "TAB-085",
+            saying: "type"),
         .init(
-            .nameFormsNotChecked, "Names in another normalization form than C are refused",
-            foundBy: "TAB-036", saying: "schemaMismatch"),
-        .init(
-            .undefinedTableInDeleteIgnored, "Deleting from a table that was never defined is noSuchTable",
-            foundBy: "TAB-022", saying: "noSuchTable"),
-        .init(
-            .indexesNotListed, "The definitions listed are those that were given",
-            foundBy: "TAB-002", saying: "indexes"),
-        .init(.optionalChangeIgnored, "A column can become required", foundBy: "TAB-065", saying: "required"),
-        .init(
-            .retiredTypeForgotten, "A column that comes back has the type it is stored with",
-            foundBy: "TAB-085", saying: "type"),
-        .init(
-            .columnCaseChangeAccepted, "A column that differs from a stored one in case only is refused",
-            foundBy: "TAB-128", saying: "case"),
+            .columnCaseChangeAccepted, "A column that differs from a stored one in case only is refused", "TAB-128",
+            saying: "case"),
     ]
 }

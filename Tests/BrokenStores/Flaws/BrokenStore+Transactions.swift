@@ -2,61 +2,47 @@ extension BrokenStore {
     /// Flaws in transactions, threads and scopes.
     static let transactions: [BrokenStore] = [
         .init(
-            .nestedReadSeesWrite, "A read within a write does not see what is not committed",
-            foundBy: "TRN-038", saying: "within a write"),
+            .nestedReadSeesWrite, "A read within a write does not see what is not committed", "TRN-038",
+            saying: "within a write"),
         .init(
-            .readersLimited, "Any number of threads may read at once",
-            foundBy: "CON-036", "LNG-006", saying: "busy", rows: 10_000),
+            .readersLimited, "Any number of threads may read at once", "CON-036", "LNG-006", saying: "busy",
+            rows: 10_000),
         .init(
-            .rollbackForgetsSecondTable, "A rollback takes back the changes of all tables",
-            foundBy: "TRN-003", saying: "second"),
+            .rollbackForgetsSecondTable, "A rollback takes back the changes of all tables", "TRN-003",
+            saying: "second"),
+        .init(.rollbackKeepsAll, "When the body throws, nothing remains", "TRN-002", "OBS-005", saying: "throws"),
+        .init(.deletesNotRolledBack, "A rollback brings deleted rows back", "TRN-005", saying: "deleted"),
         .init(
-            .rollbackKeepsAll, "When the body throws, nothing remains",
-            foundBy: "TRN-002", "OBS-005", saying: "throws"),
-        .init(.deletesNotRolledBack, "A rollback brings deleted rows back", foundBy: "TRN-005", saying: "deleted"),
+            .dirtyReads, "A transaction's changes are not seen outside before it is committed", "TRN-035",
+            saying: "commits"),
+        .init(.snapshotMoves, "A read sees one snapshot throughout", "TRN-040", "LNG-022", saying: "read"),
+        .init(.ownWritesUnseen, "A transaction sees its own changes", "TRN-022", "OBS-001", "OBS-011", saying: "own"),
+        .init(.deletesAppliedLast, "Changes of one id apply in their order", "TRN-034", "OBS-002", saying: "filled"),
         .init(
-            .dirtyReads, "A transaction's changes are not seen outside before it is committed",
-            foundBy: "TRN-035", saying: "commits"),
-        .init(.snapshotMoves, "A read sees one snapshot throughout", foundBy: "TRN-040", "LNG-022", saying: "read"),
+            .nestedWriteWaits, "A write inside a body of the same store does not wait for itself", "TRN-019",
+            saying: "busy"),
+        .init(.nestedWriteJoins, "A write inside a write is busy", "TRN-019", saying: "busy"),
+        .init(.nestedReadRefused, "Reads nest", "CON-015", saying: "nest"),
+        .init(.bodyRunsTwice, "A body runs once", "TRN-018", saying: "once"),
+        .init(.writersAtOnce, "Writers wait for each other", "CON-024", "OBS-010", saying: "waits"),
+        .init(.tablesCommittedOneByOne, "Readers see no half of a commit", "CON-002", saying: "partial"),
         .init(
-            .ownWritesUnseen, "A transaction sees its own changes",
-            foundBy: "TRN-022", "OBS-001", "OBS-011", saying: "own"),
+            .handleOutlivesBody, "A reader or writer used after its body is closed", "LIF-030", "LIF-032",
+            saying: "closed"),
+        .init(.readAfterClose, "Reading after close is closed", "LIF-021", saying: "closed"),
+        .init(.tablesAfterClose, "Listing the tables after close is closed", "LIF-024", saying: "closed"),
+        .init(.closeDoesNotWait, "close waits for the work in flight", "LIF-025", "LIF-026", saying: "waits"),
+        .init(.secondCloseFails, "Closing again does nothing", "LIF-020", saying: "twice"),
+        .init(.bodyErrorReplaced, "The error that the body throws is thrown on", "TRN-015", saying: "error"),
+        .init(.scanSeesChanges, "A scan in a write gives the rows there were when it began", "TRN-050", saying: "scan"),
         .init(
-            .deletesAppliedLast, "Changes of one id apply in their order",
-            foundBy: "TRN-034", "OBS-002", saying: "filled"),
+            .cancelledAfterCommit, "A write that throws cancelled has written nothing", "TRN-059", saying: "cancelled"),
+        .init(.readerBlocksWriter, "A reader leaves writers free to commit", "CON-012", saying: "long read"),
+        .init(.busyInsteadOfWaiting, "Writers wait for each other instead of failing", "CON-024", saying: "waits"),
         .init(
-            .nestedWriteWaits, "A write inside a body of the same store does not wait for itself",
-            foundBy: "TRN-019", saying: "busy"),
-        .init(.nestedWriteJoins, "A write inside a write is busy", foundBy: "TRN-019", saying: "busy"),
-        .init(.nestedReadRefused, "Reads nest", foundBy: "CON-015", saying: "nest"),
-        .init(.bodyRunsTwice, "A body runs once", foundBy: "TRN-018", saying: "once"),
-        .init(.writersAtOnce, "Writers wait for each other", foundBy: "CON-024", "OBS-010", saying: "waits"),
-        .init(.tablesCommittedOneByOne, "Readers see no half of a commit", foundBy: "CON-002", saying: "partial"),
-        .init(
-            .handleOutlivesBody, "A reader or writer used after its body is closed",
-            foundBy: "LIF-030", "LIF-032", saying: "closed"),
-        .init(.readAfterClose, "Reading after close is closed", foundBy: "LIF-021", saying: "closed"),
-        .init(.tablesAfterClose, "Listing the tables after close is closed", foundBy: "LIF-024", saying: "closed"),
-        .init(.closeDoesNotWait, "close waits for the work in flight", foundBy: "LIF-025", "LIF-026", saying: "waits"),
-        .init(.secondCloseFails, "Closing again does nothing", foundBy: "LIF-020", saying: "twice"),
-        .init(.bodyErrorReplaced, "The error that the body throws is thrown on", foundBy: "TRN-015", saying: "error"),
-        .init(
-            .scanSeesChanges, "A scan in a write gives the rows there were when it began",
-            foundBy: "TRN-050", saying: "scan"),
-        .init(
-            .cancelledAfterCommit, "A write that throws cancelled has written nothing",
-            foundBy: "TRN-059", saying: "cancelled"),
-        .init(.readerBlocksWriter, "A reader leaves writers free to commit", foundBy: "CON-012", saying: "long read"),
-        .init(
-            .busyInsteadOfWaiting, "Writers wait for each other instead of failing",
-            foundBy: "CON-024", saying: "waits"),
-        .init(
-            .ownWritesUnseenByQueries, "The queries of a transaction see its own changes",
-            foundBy: "TRN-023", "OBS-006", "OBS-007", saying: "own"),
-        .init(
-            .secondTableNotCommitted, "A transaction commits the changes of all tables",
-            foundBy: "TRN-001", saying: "tables"),
-        .init(
-            .scanErrorSwallowed, "An error thrown in a scan's body is thrown on", foundBy: "TRN-016", saying: "error"),
+            .ownWritesUnseenByQueries, "The queries of a transaction see its own changes", "TRN-023", "OBS-006",
+            "OBS-007", saying: "own"),
+        .init(.secondTableNotCommitted, "A transaction commits the changes of all tables", "TRN-001", saying: "tables"),
+        .init(.scanErrorSwallowed, "An error thrown in a scan's body is thrown on", "TRN-016", saying: "error"),
     ]
 }

@@ -10,7 +10,7 @@ package struct BrokenStore: Sendable {
     /// The number of rows with which the checks run.
     package let rows: Int
 
-    init(_ flaw: Flaw, _ promise: String, foundBy checks: String..., saying word: String, rows: Int = 500) {
+    init(_ flaw: Flaw, _ promise: String, _ checks: String..., saying word: String, rows: Int = 500) {
         self.rows = rows
         self.flaw = flaw
         self.promise = promise
