@@ -84,27 +84,19 @@ struct PreparationTests {
 
     @Test func `the token is sent with each request, and is never in a report`() async throws {
         let tokens = Mutex<Set<String?>>([])
-        struct Recorder: Transport {
-            let base: ServiceTransport
-            let note: @Sendable (HTTPRequest) -> Void
-            func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
-                note(request)
-                var answer = try await base.send(request, body: body, timeout: timeout)
-                answer.body += Array(" for sesame-1".utf8)
-                return answer
-            }
-        }
         var options = ServerConformance.Options()
         options.token = "sesame-1"
+        let recorder = ServerFlaw(
+            description: "", ids: [],
+            request: { request, _ in
+                let sent: [String?] = [
+                    request.headerFields[.init("X-ZUMO-AUTH")!], request.headerFields[.authorization],
+                ]
+                tokens.withLock { $0.formUnion(sent) }
+            }, response: { $1.body += Array(" for sesame-1".utf8) })
         let base = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
         let suite = try ServerConformance(
-            url: "http://server.test",
-            transport: Recorder(base: base) { request in
-                tokens.withLock { tokens in
-                    _ = tokens.insert(request.headerFields[.init("X-ZUMO-AUTH")!])
-                    _ = tokens.insert(request.headerFields[.authorization])
-                }
-            }, options: options)
+            url: "http://server.test", transport: BrokenServer(base: base, flaw: recorder), options: options)
         let result = await suite.run(ServerCheck.all[1])
         #expect(tokens.withLock { $0 } == ["sesame-1", "Bearer sesame-1"])
         #expect(!"\(result)".contains("sesame-1"))
@@ -123,19 +115,10 @@ struct PreparationTests {
 
     @Test func `a server that asks to wait is asked again`() async throws {
         let count = Atomic(0)
-        struct Busy: Transport {
-            let base: ServiceTransport
-            let isBusy: @Sendable () -> Bool
-            func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
-                guard isBusy() else { return try await base.send(request, body: body, timeout: timeout) }
-                return TransportResponse(
-                    response: HTTPResponse(status: .tooManyRequests, headerFields: [.retryAfter: "0"]), body: [])
-            }
-        }
-        let base = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
-        let suite = try ServerConformance(
-            url: "http://server.test",
-            transport: Busy(base: base) { count.add(1, ordering: .relaxed).newValue == 3 })
+        let suite = try ServerFixture(.simplest, .zumo2).suite(answering: { _, answer in
+            guard count.add(1, ordering: .relaxed).newValue == 1 else { return }
+            answer.response = HTTPResponse(status: .tooManyRequests, headerFields: [.retryAfter: "0"])
+        })
         try await suite.prepare()
         #expect(count.load(ordering: .relaxed) > 3)
     }
