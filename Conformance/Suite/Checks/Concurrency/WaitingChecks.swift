@@ -116,8 +116,7 @@ extension Check {
             "CON-019", "The store stays usable after three hundred threads have read, scanned in part, and ended",
             why: "A slot for each thread that is never released is eventually exhausted.", tier: .stress
         ) { context in
-            let store = try context.store(.notes)
-            try store.put((0..<20).map { ["id": .string("n\($0)")] }, into: "Note")
+            let store = try context.store(.notes, holding: (0..<20).map { ["id": .string("n\($0)")] })
             for _ in 0..<(15 * context.rounds) {
                 try context.onThreads(20, "threads that start and end") { _ in
                     try store.read { reader in
@@ -135,8 +134,7 @@ extension Check {
             why: "Engines have a table of readers; a store that has used it up waits for an entry instead of failing.",
             tier: .stress, needs: [.readersBesideWriter]
         ) { context in
-            let store = try context.store(.notes)
-            try store.put((0..<20).map { ["id": .string("n\($0)")] }, into: "Note")
+            let store = try context.store(.notes, holding: (0..<20).map { ["id": .string("n\($0)")] })
             for count in [1, 17, 300] { try readAtOnce(count, store, context) }
         },
         Check(

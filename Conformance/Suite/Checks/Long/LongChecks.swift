@@ -136,8 +136,7 @@ extension Check {
                 .readersBesideWriter
             ]
         ) { context in
-            let store = try context.store(.notes)
-            try store.put((0..<20).map { ["id": .string("n\($0)")] }, into: "Note")
+            let store = try context.store(.notes, holding: (0..<20).map { ["id": .string("n\($0)")] })
             for _ in 0..<3 { try readAtOnce(context.long(2_000), store, context) }
         },
         Check("LNG-007", "10,000 openings leave no file open and no memory in use", tier: .long, needs: [.persistence])

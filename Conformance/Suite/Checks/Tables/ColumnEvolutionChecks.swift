@@ -39,9 +39,8 @@ extension Check {
             "TAB-063", "When columns are inserted at the front or reordered, every column keeps its values",
             why: "A store that reads rows by position assigns each column its neighbor's values."
         ) { context in
-            let store = try context.store(.t(.int("a"), .int("b"), .string("c")))
             let row: Row = ["id": "1", "a": 1, "b": 2, "c": "three", "version": "v"]
-            try store.put([row], into: "t")
+            let store = try context.store(.t(.int("a"), .int("b"), .string("c")), holding: [row])
             let moved = TableSchema.t(.bool("new"), .string("c"), .int("b"), .int("other"), .int("a"))
             try store.define([moved])
             try context.expect(store.row(in: "t", "1"), is: row.completed(for: moved), "the row after the move")
@@ -64,9 +63,8 @@ extension Check {
         },
         Check("TAB-065", "An optional column that becomes required keeps existing nulls, and rejects new ones") {
             context in
-            let store = try context.store(.t(.string("a"), .int("b")))
             let rows: [Row] = [["id": "1", "b": 1], ["id": "2", "a": "x"]]
-            try store.put(rows, into: "t")
+            let store = try context.store(.t(.string("a"), .int("b")), holding: rows)
             let strict = TableSchema.t(.string("a", optional: false), .int("b"))
             try store.define([strict])
             let reopened = try context.expectAnswers(
@@ -91,9 +89,8 @@ extension Check {
         Check("TAB-067", "Columns can become required and optional again without a change to any row") { context in
             let loose = TableSchema.t(.string("a"), .int("b"))
             let strict = TableSchema.t(.string("a", optional: false), .int("b"))
-            var store = try context.store(loose)
             let rows: [Row] = [["id": "1", "b": 1], ["id": "2", "a": "x"]]
-            try store.put(rows, into: "t")
+            var store = try context.store(loose, holding: rows)
             for schema in [strict, loose, strict, loose] {
                 try store.define([schema])
                 try context.expect(store.tables(), is: [schema], "the definition")
@@ -102,11 +99,10 @@ extension Check {
             try store.put([["id": "3"]], into: "t")
         },
         Check("TAB-068", "System columns can be added to a table and removed like other columns") { context in
-            let store = try context.store(.t(.int("a"), systemColumns: [.version]))
-            try store.put([["id": "1", "a": 1, "version": "v1"]], into: "t")
+            let row: Row = ["id": "1", "a": 1, "version": "v1"]
+            let store = try context.store(.t(.int("a"), systemColumns: [.version]), holding: [row])
             let full = TableSchema.t(.int("a"), systemColumns: .all)
             try store.define([full])
-            let row: Row = ["id": "1", "a": 1, "version": "v1"]
             let queries = TableQuery.about("deleted", like: true)
             let reopened = try context.expectAnswers(queries, in: store, over: [row], of: full)
             let bare = TableSchema.t(.int("a"), systemColumns: [])

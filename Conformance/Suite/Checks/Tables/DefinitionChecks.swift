@@ -5,10 +5,9 @@ extension Check {
     static let tableDefinitions: [Check] = [
         Check("TAB-001", "A table with columns of every type can be defined, filled, and read") { context in
             let schema = RandomRows.everyType("t")
-            let store = try context.store(schema)
             var random = context.randomRows()
             let rows = random.rows(20, of: schema, namesAllColumns: true)
-            try store.put(rows, into: "t")
+            let store = try context.store(schema, holding: rows)
             try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: schema)
         },
         Check(
@@ -73,9 +72,8 @@ extension Check {
             "TAB-008", "Repeating the same definition changes nothing, even twice in one call",
             why: "An app defines its tables at each start: a store that recreates them loses all rows."
         ) { context in
-            let store = try context.store(.items)
             let rows: [Row] = [["id": "1", "text": "Milk", "priority": 1], ["id": "2"]]
-            try store.put(rows, into: "TodoItem")
+            let store = try context.store(.items, holding: rows)
             try store.define([.items, .items])
             try store.define([])
             let reopened = try context.reopened(store)
@@ -135,11 +133,9 @@ extension Check {
     private static func expectSchema(
         _ schema: TableSchema, of store: TracedStore, _ context: CheckContext, _ when: String
     ) throws {
-        let (inRead, inWrite) = (
-            try store.read { try $0.schema(of: schema.name) }, try store.write { try $0.schema(of: schema.name) }
-        )
-        try context.expect(inRead, is: schema, "the definition in a read \(when)")
-        try context.expect(inWrite, is: schema, "the definition in a write \(when)")
+        let name = schema.name
+        try context.expect(store.read { try $0.schema(of: name) }, is: schema, "the definition in a read \(when)")
+        try context.expect(store.write { try $0.schema(of: name) }, is: schema, "the definition in a write \(when)")
         try context.expect(store.tables(), is: [schema], "the tables \(when)")
     }
 

@@ -20,11 +20,8 @@ extension Check {
                 try rows.append(["id": "3", "b": "x"])
                 try store.put(rows, into: "t")
             }
-            let queries = [
-                TableQuery("t").filter(.column("b") == "x"), TableQuery("t").order(by: "b"),
-                TableQuery("t").select("b"),
-            ]
-            for query in queries {
+            let all = TableQuery("t")
+            for query in [all.filter(.column("b") == "x"), all.order(by: "b"), all.select("b")] {
                 try context.expectError(.invalidValue, query.swiftSource, column: "b") {
                     _ = try store.rows(matching: query)
                 }
@@ -37,8 +34,7 @@ extension Check {
             let store = try context.reopened(dropped(context))
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2, "b": "two"]]
-            try context.expectAnswers(
-                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(queries, in: store, over: rows, of: both)
         },
         Check(
             "TAB-083", "A merge into a row keeps the values of hidden columns",
@@ -49,8 +45,7 @@ extension Check {
             try store.put([["id": "2", "a": .null]], into: "t")
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 10, "b": "one"], ["id": "2", "b": "two"]]
-            try context.expectAnswers(
-                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(queries, in: store, over: rows, of: both)
         },
         Check("TAB-084", "A row that was deleted and inserted again while a column was hidden is null in that column") {
             context in
@@ -59,8 +54,7 @@ extension Check {
             try store.put([["id": "1", "a": 3], ["id": "3", "a": 4]], into: "t")
             try store.define([both])
             let rows: [Row] = [["id": "1", "a": 3], ["id": "2", "a": 2, "b": "two"], ["id": "3", "a": 4]]
-            try context.expectAnswers(
-                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: both)
+            try context.expectAnswers(queries, in: store, over: rows, of: both)
         },
         Check(
             "TAB-085",
@@ -81,14 +75,12 @@ extension Check {
         },
         Check("TAB-087", "A required column that is hidden is not required in new rows") { context in
             let strict = TableSchema.t(.int("a"), .string("b", optional: false), indexes: [["b"]])
-            let store = try context.store(strict)
-            try store.put([["id": "1", "a": 1, "b": "one"]], into: "t")
+            let store = try context.store(strict, holding: [["id": "1", "a": 1, "b": "one"]])
             try store.define([.t(.int("a"))])
             try store.put([["id": "2", "a": 2]], into: "t")
             try store.define([strict])
             let rows: [Row] = [["id": "1", "a": 1, "b": "one"], ["id": "2", "a": 2]]
-            try context.expectAnswers(
-                TableQuery.about("b", like: "one") + [TableQuery("t")], in: store, over: rows, of: strict)
+            try context.expectAnswers(queries, in: store, over: rows, of: strict)
         },
         Check(
             "TAB-088", "An index on a restored column reflects all changes made while it was hidden",
@@ -121,6 +113,7 @@ extension Check {
     ]
 
     private static let both = TableSchema.t(.int("a"), .string("b"))
+    private static let queries = TableQuery.about("b", like: "one") + [TableQuery("t")]
 
     /// Returns a table of two rows whose column `b` was removed.
     private static func dropped(_ context: CheckContext) throws -> TracedStore {

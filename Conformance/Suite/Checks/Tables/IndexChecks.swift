@@ -7,14 +7,12 @@ extension Check {
             "TAB-100", "A new index finds existing rows: equal ones, nulls, ranges, and in order",
             why: "An index that is not built from the stored rows returns only rows written afterwards."
         ) { context in
-            let store = try context.store(.t(.int("a"), .string("b")), holding: rows(0..<60))
-            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
+            let store = try context.store(plain, holding: rows(0..<60))
             try store.define([indexed])
             try context.expectAnswers(queries, in: store, over: rows(0..<60), of: indexed)
         },
         Check("TAB-101", "A new index finds old and new rows alike, after changes and deletions") { context in
-            let store = try context.store(.t(.int("a"), .string("b")), holding: rows(0..<40))
-            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
+            let store = try context.store(plain, holding: rows(0..<40))
             try store.define([indexed])
             try store.put(rows(40..<60), into: "t")
             try store.put([["id": "r7", "a": .null, "b": "x"], ["id": "r8", "b": .null]], into: "t")
@@ -28,18 +26,15 @@ extension Check {
         },
         Check("TAB-102", "A new index on a new column finds all rows as null, and then their written values") {
             context in
-            let store = try context.store(.t(.int("a")))
             let old: [Row] = (0..<10).map { ["id": .string("\($0)"), "a": .int($0 % 3)] }
-            try store.put(old, into: "t")
+            let store = try context.store(.t(.int("a")), holding: old)
             let wider = TableSchema.t(.string("b"), .int("a"), indexes: [["b"], ["a", "b"]])
             try store.define([wider])
             try context.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
         },
         Check("TAB-103", "After an index is removed, a query finds the same rows") { context in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"], ["b"]])
-            let store = try context.store(indexed)
-            try store.put(rows(0..<40), into: "t")
-            let plain = TableSchema.t(.int("a"), .string("b"))
+            let store = try context.store(indexed, holding: rows(0..<40))
             try store.define([plain])
             try store.put(rows(40..<60), into: "t")
             try context.expectAnswers(queries, in: store, over: rows(0..<60), of: plain)
@@ -48,10 +43,8 @@ extension Check {
             "TAB-104", "An index that was removed and is defined again reflects the changes in between",
             why: "Entries left over from before refer to deleted or changed rows."
         ) { context in
-            let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
-            let store = try context.store(indexed)
-            try store.put(rows(0..<40), into: "t")
-            try store.define([.t(.int("a"), .string("b"))])
+            let store = try context.store(indexed, holding: rows(0..<40))
+            try store.define([plain])
             try store.delete(matching: TableQuery("t").filter(.column("a") == 2))
             try store.put([["id": "r0", "a": 2], ["id": "r3", "a": .null]] + rows(40..<50), into: "t")
             try store.define([indexed])
@@ -110,26 +103,24 @@ extension Check {
                 "The new entry needs the value that the merge does not set; a store that does not read it keeps the old entry."
         ) { context in
             let schema = TableSchema.t(.int("a"), .string("b"), indexes: [["a", "b"], ["b", "id", "a"]])
-            let store = try context.store(schema)
             var stored = rows(0..<30)
-            try store.put(stored, into: "t")
+            let store = try context.store(schema, holding: stored)
             for index in stored.indices where index % 3 != 0 {
                 let column = index % 3 == 1 ? "a" : "b"
                 let value: Value = column == "a" ? .int(Int64(index % 4)) : index % 2 == 0 ? .null : "ba"
                 stored[index][column] = value
                 try store.put([Row(id: stored[index].id).merging([column: value])], into: "t")
             }
-            let pairs = Set(
-                stored.map { [$0["a"] ?? .null, $0["b"] ?? .null] }
-                    + rows(0..<30).map { row in
-                        [row["a"] ?? .null, row["b"] ?? .null]
-                    })
+            let pairs = Set((stored + rows(0..<30)).map { [$0["a"] ?? .null, $0["b"] ?? .null] })
             let exact = pairs.map { pair in
                 TableQuery("t").filter(.column("a") == .literal(pair[0]) && .column("b") == .literal(pair[1]))
             }
             try context.expectAnswers(queries + exact, in: store, over: stored, of: schema)
         },
     ]
+
+    private static let plain = TableSchema.t(.int("a"), .string("b"))
+    private static let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"]])
 
     /// Returns rows with numbers 0 to 4 and texts of two letters, including nulls, in different orders.
     private static func rows(_ numbers: Range<Int>) -> [Row] {

@@ -7,19 +7,19 @@ extension Check {
             "TAB-120", "A changed column type is refused, naming table and column, and nothing is lost",
             why: "A store that accepts the new type misreads or discards the old values."
         ) { context in
-            let store = try context.store(RandomRows.everyType("t"))
+            let schema = RandomRows.everyType("t")
             var random = context.randomRows(nullShare: 0)
-            let rows = random.rows(3, of: RandomRows.everyType("t"), namesAllColumns: true)
-            try store.put(rows, into: "t")
-            for (index, column) in RandomRows.everyType("t").columns.enumerated() {
+            let rows = random.rows(3, of: schema, namesAllColumns: true)
+            let store = try context.store(schema, holding: rows)
+            for (index, column) in schema.columns.enumerated() {
                 for type in ColumnType.allCases where type != column.type {
-                    var schema = RandomRows.everyType("t")
-                    schema.columns[index].type = type
+                    var changed = schema
+                    changed.columns[index].type = type
                     let what = "\(column.name) as \(type)"
-                    try context.expectRefused(schema, by: store, what, table: "t", column: column.name)
+                    try context.expectRefused(changed, by: store, what, table: "t", column: column.name)
                 }
             }
-            try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: RandomRows.everyType("t"))
+            try context.expectAnswers([TableQuery("t")], in: store, over: rows, of: schema)
         },
         Check("TAB-121", "A changed type is also refused after the store was reopened", needs: [.persistence]) {
             context in

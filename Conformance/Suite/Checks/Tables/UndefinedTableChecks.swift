@@ -53,13 +53,7 @@ extension Check {
         ) { context in
             let store = try context.store(.items)
             let writes: [(String, (TracedWriter) throws -> Void)] = [
-                (
-                    "an upsert of no rows",
-                    { writer in
-                        let none = PackedRows(shape: TableSchema.items.makeShape())
-                        try writer.upsert(none, into: "Nothing")
-                    }
-                ),
+                ("an upsert of no rows", { try $0.upsert(TableSchema.items.packed([]), into: "Nothing") }),
                 ("a delete of no ids", { _ = try $0.delete(ids: [], from: "Nothing") }),
                 ("a delete with the limit 0", { _ = try $0.delete(matching: TableQuery("Nothing").limit(0)) }),
                 ("a lookup of an empty id", { _ = try $0.row(in: "Nothing", id: "") }),
