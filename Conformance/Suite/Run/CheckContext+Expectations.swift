@@ -66,14 +66,10 @@ extension CheckContext {
             try body()
         } catch let error as StoreError {
             return try Self.confirm(error, has: code, what(), table: table, column: column, id: id)
-        } catch let error as CheckFailure {
+        } catch let error
+            where error is CheckFailure || error is TimeOut || error is HarnessError || error is NotDecidable
+        {
             throw error
-        } catch let timeOut as TimeOut {
-            throw timeOut
-        } catch let error as HarnessError {
-            throw error
-        } catch let undecided as NotDecidable {
-            throw undecided
         } catch {
             throw CheckFailure("\(what()): expected StoreError \(code), but \(type(of: error)) was thrown: \(error)")
         }

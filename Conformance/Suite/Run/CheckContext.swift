@@ -1,7 +1,5 @@
-internal import Foundation
 internal import Synchronization
 internal import TidelineStore
-internal import TidelineSupport
 
 /// One run of one check: its directory, the stores that it opened there, and its expectations.
 final class CheckContext: Sendable {
@@ -52,11 +50,7 @@ final class CheckContext: Sendable {
     /// Returns the path of a directory within the check's own, which is created if it does not exist.
     func folder(_ name: String) throws -> String {
         let path = "\(directory)/\(name)"
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        } catch {
-            throw HarnessError("the directory \(path) cannot be created: \(error.reason)")
-        }
+        try CheckFolder.make(path)
         return path
     }
 

@@ -20,7 +20,10 @@ package struct CheckFolder: Sendable {
     }
 
     /// Creates the directory.
-    package func make() throws {
+    package func make() throws { try Self.make(path) }
+
+    /// Creates a directory if it does not exist.
+    static func make(_ path: String) throws {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {

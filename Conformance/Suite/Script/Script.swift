@@ -1,6 +1,5 @@
 internal import Foundation
 internal import TidelineStore
-internal import TidelineSupport
 
 /// A sequence of store operations: generated from a seed, run beside a model, shrunk, and printed as Swift.
 struct Script: Sendable {
@@ -64,11 +63,7 @@ struct ScriptStage: Sendable {
     /// Calls `body` with a directory that exists until it returns.
     func withFolder<T>(_ body: (String) throws -> T) throws -> T {
         let path = "\(directory)/\(UUID().uuidString)"
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        } catch {
-            throw HarnessError("the directory \(path) cannot be created: \(error.reason)")
-        }
+        try CheckFolder.make(path)
         defer { try? FileManager.default.removeItem(atPath: path) }
         return try body(path)
     }
