@@ -10,6 +10,12 @@ struct CommandTests {
 
     init() throws { probe = try ProbeProcess("CommandProbe") }
 
+    /// Writes a list of known failures, and returns the arguments that name it.
+    private func knownFailures(_ list: String) throws -> [String] {
+        try list.write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        return ["--known", probe.path("known")]
+    }
+
     @Test("A run without failures ends with 0 and writes every requested report")
     func reports() throws {
         let output = try probe.run(
@@ -49,13 +55,11 @@ struct CommandTests {
 
     @Test("A known failure does not count as a failure; a known failure that passes does")
     func known() throws {
-        try "GET-011 counts too many; issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
-        let list = ["--filter", "GET-011", "--known", probe.path("known")]
+        let list = try ["--filter", "GET-011"] + knownFailures("GET-011 counts too many; issue 3")
         for place in [[], ["--in-process"]] {
             let failing = try probe.run(["--store", "miscounts"] + list + place)
             #expect(failing.status == 0)
-            #expect(
-                failing.out.contains("known failure  miscounts  GET-011  counts too many; issue 3"))
+            #expect(failing.out.contains("known failure  miscounts  GET-011  counts too many; issue 3"))
             let passing = try probe.run(["--store", "none"] + list + place)
             #expect(passing.status == 1)
             #expect(passing.out.contains("UNEXPECTED PASS  none  GET-011"))
@@ -64,9 +68,7 @@ struct CommandTests {
 
     @Test("A known failure that is marked with (may fail) may also pass")
     func mayFail() throws {
-        try "GET-011 (may fail) counts too many at times".write(
-            toFile: probe.path("known"), atomically: true, encoding: .utf8)
-        let list = ["--filter", "GET-011", "--known", probe.path("known")]
+        let list = try ["--filter", "GET-011"] + knownFailures("GET-011 (may fail) counts too many at times")
         let failing = try probe.run(["--store", "miscounts"] + list)
         #expect(failing.status == 0)
         #expect(failing.out.contains("known failure  miscounts  GET-011  (may fail) counts too many at times"))
@@ -84,10 +86,8 @@ struct CommandTests {
         #expect(output.status == 1)
         #expect(output.out.contains("No failures in 1 check, but 1 did not pass, as --strict requires."))
         #expect(try probe.run("--store", "none", "--filter", "GET-011", "--strict").status == 0)
-        try "GET-011 issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
-        let known = try probe.run(
-            "--store", "miscounts", "--filter", "GET-011", "--known", probe.path("known"), "--strict")
-        #expect(known.status == 1)
+        let failing = ["--store", "miscounts", "--filter", "GET-011", "--strict"]
+        #expect(try probe.run(failing + knownFailures("GET-011 issue 3")).status == 1)
     }
 
     @Test(
@@ -113,12 +113,10 @@ struct CommandTests {
 
     @Test("A list of known failures is refused with the number of the invalid line")
     func knownLine() throws {
-        try "# all\nUPS-001\n".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
-        let output = try probe.run("--known", probe.path("known"))
+        let output = try probe.run(knownFailures("# all\nUPS-001\n"))
         #expect(output.status == 2)
         #expect(output.err.contains("line 2: UPS-001 has no reason"))
-        try "UPS-001 (may fail)".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
-        #expect(try probe.run("--known", probe.path("known")).err.contains("line 1: UPS-001 has no reason"))
+        #expect(try probe.run(knownFailures("UPS-001 (may fail)")).err.contains("line 1: UPS-001 has no reason"))
     }
 
     @Test("The list contains every check, as text and as Markdown; an explanation describes one check completely")

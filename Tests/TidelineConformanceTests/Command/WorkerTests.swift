@@ -12,12 +12,15 @@ struct WorkerTests {
 
     init() throws { probe = try ProbeProcess("CommandProbe") }
 
+    /// Runs the command and returns its report, with failures.
+    private func failingReport(_ arguments: String...) throws -> ConformanceReport {
+        #expect(try probe.run(arguments + ["--json", probe.path("report.json")]).status == 1)
+        return try ConformanceReport(json: probe.data())
+    }
+
     @Test("A store that ends its process fails the check that was running; the other checks continue")
     func death() throws {
-        let output = try probe.run(
-            "--store", "traps,exits", "--filter", "GET-009", "--filter", "GET-01", "--json", probe.path("report.json"))
-        #expect(output.status == 1)
-        let report = try ConformanceReport(json: probe.data())
+        let report = try failingReport("--store", "traps,exits", "--filter", "GET-009", "--filter", "GET-01")
         #expect(report.isComplete)
         for store in report.stores {
             #expect(store.results.count == 11)
@@ -34,22 +37,17 @@ struct WorkerTests {
 
     @Test("A store that ends its process when it is opened fails every check at once")
     func deathOnOpening() throws {
-        let output = try probe.run(
-            "--store", "traps-on-opening", "--filter", "GET", "--json", probe.path("report.json"))
-        #expect(output.status == 1)
-        let results = try ConformanceReport(json: probe.data()).stores[0].results
+        let results = try failingReport("--store", "traps-on-opening", "--filter", "GET").stores[0].results
         #expect(results.allSatisfy { $0.status == .failed })
         #expect(results.allSatisfy { $0.failure?.message.contains("when it was opened") == true })
     }
 
     @Test("A check that hangs fails, and the remaining checks run in another process")
     func hang() throws {
-        let output = try probe.run(
+        let results = try failingReport(
             "--store", "hangs", "--filter", "GET-010", "--filter", "GET-009", "--filter", "GET-030", "--time-limit",
-            "20",
-            "--json", probe.path("report.json"))
-        #expect(output.status == 1)
-        let results = try ConformanceReport(json: probe.data()).stores[0].results
+            "20"
+        ).stores[0].results
         #expect(results.map(\.status) == [.passed, .failed, .passed])
         #expect(results[1].failure?.message.contains("hangs") == true)
         #expect(try probe.leftovers() == [])
@@ -57,11 +55,9 @@ struct WorkerTests {
 
     @Test("After one check times out, the others end early with the reason, in other processes too")
     func repeatedHang() throws {
-        let ids = (0...2).flatMap { ["--filter", "GET-01\($0)"] }
-        let output = try probe.run(
-            ["--store", "hangs", "--time-limit", "5", "--json", probe.path("report.json")] + ids)
-        #expect(output.status == 1)
-        let results = try ConformanceReport(json: probe.data()).stores[0].results
+        let results = try failingReport(
+            "--store", "hangs", "--time-limit", "5", "--filter", "GET-010", "--filter", "GET-011", "--filter", "GET-012"
+        ).stores[0].results
         #expect(results.map(\.status) == [.failed, .notRun, .notRun])
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("because GET-010 had timed out") == true })
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("within 5.0 seconds") == true })
