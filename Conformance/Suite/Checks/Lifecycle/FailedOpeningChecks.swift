@@ -6,8 +6,7 @@ extension Check {
     static let failedOpening: [Check] = [
         Check(
             "LIF-070",
-            "A path through a regular file is a StoreError with code io, and the file is unchanged",
-            needs: [.persistence, .files]
+            "A path through a regular file is a StoreError with code io, and the file is unchanged", needs: [.files]
         ) { context in
             let file = try context.file("plain", "mine")
             try expectNoStore(context, at: "\(file)/below", "a path through a file")
@@ -16,7 +15,7 @@ extension Check {
         },
         Check(
             "LIF-071", "A file in place of the store's folder is an error with code io, and the file is unchanged",
-            needs: [.persistence, .files]
+            needs: [.files]
         ) { context in
             for content in ["mine", "", "SQLite format 3\0"] {
                 let file = try context.file("plain", content)
@@ -27,7 +26,7 @@ extension Check {
         Check(
             "LIF-072",
             "Folders in place of the store's files, and files in place of its folders, are preserved; an error has code io",
-            why: "A store that removes obstacles removes files that it does not own.", needs: [.persistence]
+            why: "A store that removes obstacles removes files that it does not own."
         ) { context in
             try context.store(.notes, in: "model").close()
             let model = "\(context.directory)/model"
@@ -52,7 +51,7 @@ extension Check {
         },
         Check(
             "LIF-073", "Without permission to write to the folder, no store is created there: code readOnly",
-            why: "A store that opens anyway keeps nothing.", needs: [.persistence, .files]
+            why: "A store that opens anyway keeps nothing.", needs: [.files]
         ) { context in
             let folder = try context.folder("forbidden")
             try Permissions.deny(.writing, below: folder) {
@@ -62,8 +61,7 @@ extension Check {
         },
         Check(
             "LIF-074",
-            "In a missing folder, a store is created, or opening fails with code io and leaves nothing behind",
-            needs: [.persistence]
+            "In a missing folder, a store is created, or opening fails with code io and leaves nothing behind"
         ) { context in
             let path = "\(context.directory)/missing/deeper"
             do {
@@ -79,17 +77,14 @@ extension Check {
             let store = try context.open("missing/deeper")
             try context.expect(store.tables(), is: [.notes], "the tables of the store that was created")
         },
-        Check(
-            "LIF-075", "Once an obstacle is removed, a store is created there as usual", needs: [.persistence, .files]
-        ) { context in
+        Check("LIF-075", "Once an obstacle is removed, a store is created there as usual", needs: [.files]) { context in
             let file = try context.file("place", "mine")
             for _ in 0..<2 { try expectNoStore(context, at: file, "a file as the folder") }
             do { try FileManager.default.removeItem(atPath: file) } catch { throw HarnessError("\(error)") }
             let store = try context.store(.notes, holding: [["id": "1"]], in: "place")
             try context.expect(TableQuery("Note"), in: context.reopened(store, in: "place"), finds: ["1"])
         },
-        Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.persistence, .files]) {
-            context in
+        Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.files]) { context in
             let store = try context.store(.notes)
             let file = try context.file("plain", "mine")
             for _ in 0..<3 { try expectNoStore(context, at: "\(file)/below", "a path through a file") }
@@ -98,8 +93,7 @@ extension Check {
         },
         Check(
             "LIF-077", "Without permission to write to its files and folder, a store cannot be changed: code readOnly",
-            why: "The app can open the store for reading only, or request the permission.",
-            needs: [.persistence, .files]
+            why: "The app can open the store for reading only, or request the permission.", needs: [.files]
         ) { context in
             let folder = try filled(context)
             try Permissions.deny(.writing, below: folder) {
@@ -113,8 +107,7 @@ extension Check {
         },
         Check(
             "LIF-078", "Without permission to read its files or its folder, a store cannot be opened: code io",
-            why: "The content may be intact: an app that treats the error as damage would delete it.",
-            needs: [.persistence, .files]
+            why: "The content may be intact: an app that treats the error as damage would delete it.", needs: [.files]
         ) { context in
             let folder = try filled(context)
             for access in [Permissions.Access.files, .everything] {
@@ -129,17 +122,16 @@ extension Check {
             why: """
                 An app that gets `corrupt` may delete the files or restore a backup over them. `corrupt` is for files \
                 that identify themselves as a store.
-                """,
-            needs: [.persistence, .files]
+                """, needs: [.files]
         ) { context in
             try expectForeign(
                 context, "This is a letter, not a store. " + String(repeating: "And so on. ", count: 2_000))
         },
         Check(
             "LIF-086", "Empty files where a store must exist are notAStore, and are unchanged",
-            needs: [.persistence, .openingExisting, .files]
+            needs: [.openingExisting, .files]
         ) { context in try expectForeign(context, "", access: .existing) },
-    ]
+    ].needing(.persistence)
 
     private static func expectNoStore(
         _ context: CheckContext, at path: String, _ what: String, _ code: StoreError.Code = .io
