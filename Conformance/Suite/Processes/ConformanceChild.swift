@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineStore
 
 /// The entry point of the suite's second process, called by the executable that a ``StoreProcess`` names.
 ///
@@ -34,5 +35,87 @@ public enum ConformanceChild {
     private static func report(_ failure: ChildFailure) {
         guard let line = try? JSONEncoder().encode(failure) else { return }
         FileHandle.standardError.write(line + Data("\n".utf8))
+    }
+}
+
+/// The work of a second process.
+struct ChildRun {
+    private let harness: StoreHarness
+
+    init(_ harness: StoreHarness) { self.harness = harness }
+
+    func perform(_ job: ChildJob) throws {
+        say(ChildLine.greeting)
+        var store: (any LocalStore)?
+        for step in job.steps {
+            switch step {
+            case .open(let opening): store = try harness.open(opening)
+            case .say(let line): say(line)
+            case .wait: try wait()
+            case .inspect(let damages): try inspect(damages)
+            default:
+                guard let store else { throw HarnessError("the step \(step) precedes the opening of the store") }
+                try perform(step, on: store)
+            }
+        }
+    }
+
+    private func perform(_ step: ChildStep, on store: any LocalStore) throws {
+        switch step {
+        case .define(let tables): try store.define(tables)
+        case .write(let transactions): try write(transactions, to: store)
+        case .writeAndWait(let transactions):
+            try store.write { writer in
+                for number in transactions.numbers { try transactions.apply(number, to: writer) }
+                try wait()
+            }
+        case .readAndWait:
+            try store.read { reader in
+                for table in PairedTransactions.tables { _ = try reader.allRows(table.name) }
+                try wait()
+            }
+        case .increment(let counter, let times):
+            for _ in 0..<times { say(String(try counter.increment(in: store))) }
+        case .empty(let tables):
+            try store.write { writer in
+                for table in tables { try writer.delete(matching: TableQuery(table)) }
+            }
+        case .find(let table, let column, let value):
+            let query = TableQuery(table, predicate: .column(column) == .literal(.int(value)))
+            say(try store.ids(query).joined(separator: " "))
+        case .askDateParts: for ids in try DateParts.answers(of: store) { say(ids) }
+        case .askLocaleQueries: for answer in try LocaleQueries.answers(of: store) { say(answer) }
+        case .askDifferentQueries: say(String(try DifferentQueries.growth(of: store)))
+        case .fill(let numbers): try KnownContent.fill(store, numbers)
+        case .change(let change, let step): try change.make(step, in: store)
+        case .close: try store.close()
+        case .open, .say, .wait, .inspect: break
+        }
+    }
+
+    private func write(_ transactions: PairedTransactions, to store: some LocalStore) throws {
+        for number in transactions.numbers {
+            try store.write { try transactions.apply(number, to: $0) }
+            say(String(number))
+        }
+    }
+
+    private func inspect(_ job: DamageJob) throws {
+        let encoder = JSONEncoder()
+        try job.forEachCopy { folder in
+            let finding = DamageInspection.finding(in: folder, harness)
+            say(String(decoding: try encoder.encode(finding), as: UTF8.self))
+        }
+    }
+
+    /// Prints a line immediately, without a buffer that would be lost if the process dies.
+    private func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(ChildLine.prefix)\(line)\n".utf8))
+    }
+
+    /// Waits for permission from the other process. If that process has ended, this one ends too.
+    private func wait() throws {
+        say(ChildLine.waiting)
+        guard readLine() != nil else { throw HarnessError("the process that started this job has ended") }
     }
 }

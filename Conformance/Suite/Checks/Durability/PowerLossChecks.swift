@@ -64,4 +64,97 @@ extension Check {
             }
         },
     ]
+
+    /// Power loss during extensive changes.
+    static let durabilityCrashes: [Check] = [
+        Check(
+            "DUR-007", "A power loss during a definition leaves all of it or nothing, with every row",
+            why: """
+                A definition that changes a table, creates another, and builds indexes is one commit. A partial one is a \
+                table without its index, or an index without some rows.
+                """
+        ) { context in
+            let recording = try CrashRecording(evolving(context), in: context)
+            for extent in harshest { try recording.expectSurvival(extent, count: 16) }
+        },
+        Check(
+            "DUR-008", "A store whose creation was interrupted by a power loss opens or is created again",
+            why: "An app whose first start was interrupted cannot ask the user to remove an unfinished store."
+        ) { context in
+            let recording = try CrashRecording(ofCommits: 1, in: context)
+            let end = recording.acknowledgements.dropFirst().first ?? recording.log.entries.count
+            for extent in PowerLoss.Extent.allCases {
+                try recording.expectSurvival(extent, count: 12, in: 0...end)
+            }
+        },
+        Check(
+            "DUR-009", "A power loss during commits of many pages leaves a prefix of the commits",
+            why: "A commit larger than a page, a block, or a buffer is written in many calls."
+        ) { context in
+            var script = CommitScript(commits: 2, seed: context.seed)
+            for _ in 0..<4 { script.change(rows: 6, longest: 60_000, ids: 10) }
+            let recording = try CrashRecording(script, in: context)
+            for extent in harshest { try recording.expectSurvival(extent, count: 12) }
+        },
+        Check(
+            "DUR-010", "A power loss while a store is closed, opened, or compacted leaves a prefix of the commits",
+            why: """
+                Data moves from a log to its final location at a checkpoint, a compaction, a close, or the next opening. \
+                Neither the old copy nor the new one is reliable before it is on the disk.
+                """
+        ) { context in
+            var script = CommitScript(commits: 2, seed: context.seed)
+            for _ in 0..<12 * context.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }
+            script.clear(ids: 60)
+            for _ in 0..<4 { script.change(rows: 20, longest: 2_000, ids: 60) }
+            let recording = try CrashRecording(script, in: context, reopeningEvery: 4)
+            for extent in harshest { try recording.expectSurvival(extent, count: 16) }
+        },
+        Check(
+            "DUR-011", "A store that recovered from a power loss accepts new commits and keeps them",
+            why: "The rest of a torn commit must not appear between earlier and later commits."
+        ) { context in
+            let recording = try CrashRecording(ofCommits: 12, in: context)
+            for extent in harshest {
+                try recording.expectSurvival(extent, count: 16, goesOn: { try expectGoesOn($0, $1, $2, context) })
+            }
+        },
+        Check(
+            "DUR-012",
+            "A second power loss, during recovery from the first, leaves the state after the first",
+            why: "A recovery rewrites files, too: if it is interrupted, the next one must find the same data.",
+            tier: .stress
+        ) { context in
+            let recording = try CrashRecording(ofCommits: 12, in: context)
+            try recording.expectRecovery(surviving: harshest, count: 10)
+        },
+    ].needing(.faults, .survivingDeath)
+}
+
+private let harshest: [PowerLoss.Extent] = [.everything, .tornWrite, .earlierWrites, .anything]
+
+private func evolving(_ context: CheckContext) -> CommitScript {
+    var script = CommitScript(commits: 4, seed: context.seed)
+    script.evolve()
+    script.change()
+    script.define([TableSchema("Later", columns: [.int("number")], indexes: [["number"]])])
+    script.change()
+    return script
+}
+
+private func expectGoesOn(_ store: any LocalStore, _ state: StoreState, _ folder: String, _ context: CheckContext)
+    throws
+{
+    var script = CommitScript(seed: context.seed)
+    script.define([.items, .notes])
+    script.change(rows: 8, longest: 3_000)
+    script.change()
+    var state = state
+    for step in script.steps {
+        try store.perform(step)
+        state = state.applying(step)
+    }
+    try context.expect(StoreState(of: store), isOneOf: [state], "the state after two more commits")
+    try store.close()
+    try context.expect(context.state(in: folder), isOneOf: [state], "the store reopened")
 }
