@@ -61,10 +61,9 @@ extension Check {
         },
         Check("CON-010", "When several threads delete the same rows, each row is counted by one of them", tier: .stress)
         { context in
-            let store = try context.store(.items)
             let count = 200 * context.rounds
             let rows = (0..<count).map { ["id": .string("r\($0)"), "priority": .int(Int64($0 % 10))] as Row }
-            try store.put(rows, into: "TodoItem")
+            let store = try context.store(.items, holding: rows)
             let deleted = Mutex(0)
             try context.onThreads(4, "threads that delete") { thread in
                 for start in stride(from: 0, to: count, by: 20) {

@@ -66,9 +66,8 @@ extension Check {
             "GET-007", "A row that was read does not change, whatever is written or closed later",
             why: "It must be a copy; a reference to the engine's memory changes or becomes invalid."
         ) { context in
-            let store = try context.store(.allTypes)
             let (row, table) = (Row.typed("1"), TableSchema.allTypes.name)
-            try store.put([row, .typed("2", 2)], into: table)
+            let store = try context.store(.allTypes, holding: [row, .typed("2", 2)])
             let read = try store.row(in: table, "1")
             let scanned = try store.allRows(table)
             let written = try store.write { writer in

@@ -141,10 +141,7 @@ extension Check {
     private static func everyType(_ context: CheckContext) throws -> TracedStore {
         var schema = RandomRows.everyType()
         schema.indexes = [["bool"], ["int", "string"]]
-        let store = try context.store(schema)
         var random = RandomRows(seed: context.seed, values: RandomValues(includesInfinity: false))
-        let rows = random.rows(40, of: schema)
-        try store.put(rows, into: schema.name)
-        return store
+        return try context.store(schema, holding: random.rows(40, of: schema))
     }
 }

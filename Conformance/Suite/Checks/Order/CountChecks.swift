@@ -5,14 +5,13 @@ extension TableSchema {
 }
 
 private let n = RowPredicate.column("n")
+private let total = TableQuery("Counted", includesTotalCount: true)
 
 extension CheckContext {
     /// Returns a store with 20 rows, five with each of the numbers 0 to 2 and five without one.
     fileprivate func countedStore() throws -> TracedStore {
-        let store = try store(.counted)
         let rows: [Row] = (0..<20).map { ["id": .string("r\($0)"), "n": $0 % 4 == 3 ? .null : .int(Int64($0 % 4))] }
-        try store.put(rows, into: "Counted")
-        return store
+        return try store(.counted, holding: rows)
     }
 
     /// Fails unless a query's total count has the given value, in a read and in a write.
@@ -32,38 +31,34 @@ extension Check {
             why: "A count of the rows on the page suggests that there is no second page."
         ) { context in
             let store = try context.countedStore()
-            let query = TableQuery("Counted", includesTotalCount: true)
-            try context.expectTotal(query, in: store, is: 20)
-            try context.expectTotal(query.limit(3), in: store, is: 20)
-            try context.expectTotal(query.skip(18), in: store, is: 20)
-            try context.expectTotal(query.skip(5).limit(5), in: store, is: 20)
-            try context.expectTotal(query.order(by: "n").limit(1), in: store, is: 20)
+            try context.expectTotal(total, in: store, is: 20)
+            try context.expectTotal(total.limit(3), in: store, is: 20)
+            try context.expectTotal(total.skip(18), in: store, is: 20)
+            try context.expectTotal(total.skip(5).limit(5), in: store, is: 20)
+            try context.expectTotal(total.order(by: "n").limit(1), in: store, is: 20)
         },
         Check("ORD-052", "The total count respects the condition") { context in
             let store = try context.countedStore()
-            let query = TableQuery("Counted", includesTotalCount: true)
-            try context.expectTotal(query.filter(n == 1), in: store, is: 5)
-            try context.expectTotal(query.filter(n != 1).limit(2), in: store, is: 15)
-            try context.expectTotal(query.filter(n.isNull).skip(1).limit(1), in: store, is: 5)
-            try context.expectTotal(query.filter(n > 0 && .id < "r2").order(by: "n").limit(1), in: store, is: 6)
+            try context.expectTotal(total.filter(n == 1), in: store, is: 5)
+            try context.expectTotal(total.filter(n != 1).limit(2), in: store, is: 15)
+            try context.expectTotal(total.filter(n.isNull).skip(1).limit(1), in: store, is: 5)
+            try context.expectTotal(total.filter(n > 0 && .id < "r2").order(by: "n").limit(1), in: store, is: 6)
         },
         Check(
             "ORD-053", "The total count is present with a limit of 0 and with a skip past the end",
             why: "A store that reads no row for a limit of 0 must still count."
         ) { context in
             let store = try context.countedStore()
-            let query = TableQuery("Counted", includesTotalCount: true)
-            try context.expectTotal(query.limit(0), in: store, is: 20)
-            try context.expectTotal(query.filter(n == 1).limit(0), in: store, is: 5)
-            try context.expectTotal(query.order(by: "n").limit(0), in: store, is: 20)
-            try context.expectTotal(query.skip(100), in: store, is: 20)
-            try context.expectTotal(query.skip(.max).limit(.max), in: store, is: 20)
+            try context.expectTotal(total.limit(0), in: store, is: 20)
+            try context.expectTotal(total.filter(n == 1).limit(0), in: store, is: 5)
+            try context.expectTotal(total.order(by: "n").limit(0), in: store, is: 20)
+            try context.expectTotal(total.skip(100), in: store, is: 20)
+            try context.expectTotal(total.skip(.max).limit(.max), in: store, is: 20)
         },
         Check("ORD-054", "A requested total count is 0 if nothing matches, not nil") { context in
             let store = try context.countedStore()
-            let query = TableQuery("Counted", includesTotalCount: true)
-            try context.expectTotal(query.filter(n == 9), in: store, is: 0)
-            try context.expectTotal(query.filter(.or([])).limit(0), in: store, is: 0)
+            try context.expectTotal(total.filter(n == 9), in: store, is: 0)
+            try context.expectTotal(total.filter(.or([])).limit(0), in: store, is: 0)
         },
         Check("ORD-055", "A total count that was not requested is nil") { context in
             let store = try context.countedStore()
@@ -76,20 +71,14 @@ extension Check {
             why: "A store that counts during the scan has counted only the rows that were read."
         ) { context in
             let store = try context.countedStore()
-            for query in [
-                TableQuery("Counted", includesTotalCount: true),
-                TableQuery("Counted", includesTotalCount: true).order(by: "n"),
-                TableQuery("Counted", includesTotalCount: true).skip(2).limit(9),
-            ] {
+            for query in [total, total.order(by: "n"), total.skip(2).limit(9)] {
                 for stop in [1, 3] {
-                    let total = try store.read { reader in
-                        var seen = 0
-                        return try reader.scan(query) { _ in
-                            seen += 1
-                            return seen < stop ? .next : .stop
-                        }
+                    var seen = 0
+                    let count = try store.scan(query) { _ in
+                        seen += 1
+                        return seen < stop ? .next : .stop
                     }
-                    try context.expect(total, is: 20, "\(query.swiftSource) stopped after \(stop) rows: total count")
+                    try context.expect(count, is: 20, "\(query.swiftSource) stopped after \(stop) rows: total count")
                 }
             }
         },
@@ -119,22 +108,21 @@ extension Check {
                 try context.expect(writer.count(TableQuery("Counted")), is: 19, "the count of all within the write")
             }
             try context.expect(store.count(ones), is: 5, "the count of n == 1 after the write")
-            try context.expectTotal(TableQuery("Counted", includesTotalCount: true).limit(1), in: store, is: 19)
+            try context.expectTotal(total.limit(1), in: store, is: 19)
         },
         Check(
             "ORD-074", "Counts and total counts of several thousand rows are exact",
             why: "A store that reads in batches may count only the first, or stop at the end of its own page."
         ) { context in
-            let store = try context.store(.counted)
             let rows: [Row] = (0..<2_600).map { ["id": .string("r\($0)"), "n": .int(Int64($0 % 2)), "s": "x"] }
-            try store.put(rows, into: "Counted")
+            let store = try context.store(.counted, holding: rows)
             for (query, expected) in [
                 (TableQuery("Counted"), 2_600), (TableQuery("Counted", predicate: n == 1), 1_300),
                 (TableQuery("Counted", predicate: .column("s") == "x").order(by: "s"), 2_600),
                 (TableQuery("Counted", predicate: n >= 0).order(by: "n", descending: true), 2_600),
             ] {
-                let total = query.includingTotalCount()
-                for paged in [total, total.limit(10), total.skip(1_050).limit(1_100), total.limit(0)] {
+                let counted = query.includingTotalCount()
+                for paged in [counted, counted.limit(10), counted.skip(1_050).limit(1_100), counted.limit(0)] {
                     try context.expectTotal(paged, in: store, is: expected)
                 }
                 try context.expect(store.count(query), is: expected, "count(\(query.swiftSource))")

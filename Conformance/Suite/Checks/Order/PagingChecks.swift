@@ -152,8 +152,7 @@ extension Check {
         let rows: [Row] = (0..<97).map {
             ["id": .string("\($0)"), "n": .int(Int64($0 % 4)), "s": .string("\($0 % 3)")]
         }
-        let store = try context.store(schema)
-        try store.put(rows, into: "Paged")
+        let store = try context.store(schema, holding: rows)
         let packed = try schema.packed(schema.completing(rows))
         for query in queries {
             let expected = try Answer.expected(query, schema, packed)

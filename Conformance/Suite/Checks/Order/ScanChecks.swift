@@ -10,10 +10,8 @@ private struct Enough: Error {}
 extension CheckContext {
     /// Returns a store with the rows `0` to `9`, whose numbers descend.
     fileprivate func scannedStore() throws -> TracedStore {
-        let store = try store(.scanned)
         let rows: [Row] = (0..<10).map { ["id": .string("\($0)"), "n": .int(Int64(9 - $0)), "s": .string("s\($0)")] }
-        try store.put(rows, into: "Scanned")
-        return store
+        return try store(.scanned, holding: rows)
     }
 
     /// Queries that stores run in different ways: in order of id, along an index, and sorted.

@@ -128,8 +128,7 @@ extension Check {
         },
         Check("ORD-017", "A row that changes moves to its new position in the order") { context in
             let schema = TableSchema("Moved", columns: [.int("n")], indexes: [["n"]])
-            let store = try context.store(schema)
-            try store.put((1...4).map { ["id": .string("r\($0)"), "n": .int($0)] }, into: "Moved")
+            let store = try context.store(schema, holding: (1...4).map { ["id": .string("r\($0)"), "n": .int($0)] })
             try store.put([["id": "r1", "n": 9], ["id": "r4", "n": .null]], into: "Moved")
             let ascending = TableQuery("Moved").order(by: "n")
             try context.expect(ascending, in: store, finds: ["r4", "r2", "r3", "r1"])

@@ -57,9 +57,8 @@ extension Check {
             try context.expect(lost, is: [], "the acknowledged ids that are missing")
         },
         Check("SCA-017", "A read of a cancelled task returns the correct rows or throws cancelled") { context in
-            let store = try context.store(.notes)
             let rows = (0..<100).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
-            try store.put(rows, into: "Note")
+            let store = try context.store(.notes, holding: rows)
             let found = Mutex<[Row]>([])
             let result = inTask { task in
                 task.cancel()

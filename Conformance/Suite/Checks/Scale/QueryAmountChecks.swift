@@ -46,9 +46,8 @@ extension Check {
                 writes of others.
                 """
         ) { context in
-            let store = try context.store(.notes)
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
-            try store.put(rows, into: "Note")
+            let store = try context.store(.notes, holding: rows)
             let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             let hasLimit = try store.read { $0.limitTime != nil }
             try context.expect(
@@ -77,9 +76,8 @@ extension Check {
             "SCA-032", "A limit on the time of queries applies to all queries of its reader together, scans and counts",
             why: "A client of a server that sends a thousand quick queries takes as much time as one slow query."
         ) { context in
-            let store = try context.store(.notes)
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
-            try store.put(rows, into: "Note")
+            let store = try context.store(.notes, holding: rows)
             let query = TableQuery("Note", predicate: .column("number") >= 0, order: [OrderTerm("text")])
             let calls: [(String, (any StoreReader) throws -> Void)] = [
                 ("scans", { _ = try $0.ids(query) }), ("counts", { _ = try $0.count(query) }),

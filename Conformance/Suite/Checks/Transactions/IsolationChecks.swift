@@ -104,8 +104,7 @@ extension Check {
                 "Data read by a write must still be valid when it commits; a store that writes back a copy loses updates.",
             tier: .stress
         ) { context in
-            let store = try context.store(.tallies)
-            try store.put((0..<4).map { .tally($0, 100) }, into: "Tally")
+            let store = try context.store(.tallies, holding: (0..<4).map { .tally($0, 100) })
             let steps = Int64(60 * context.rounds)
             try context.onThreads(4, "writers of a ring of counters") { thread in
                 for step in 0..<steps {

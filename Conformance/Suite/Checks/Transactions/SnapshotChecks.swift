@@ -56,9 +56,8 @@ extension Check {
         },
         Check("TRN-045", "A scan continues in its snapshot although another thread commits during the scan") {
             context in
-            let store = try context.store(.items)
             let rows = (0..<300).map { ["id": .string("r\(1_000 + $0)"), "priority": .int($0)] as Row }
-            try store.put(rows, into: "TodoItem")
+            let store = try context.store(.items, holding: rows)
             for query in [TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority")] {
                 var found: [Row] = []
                 try store.scan(query) { row in

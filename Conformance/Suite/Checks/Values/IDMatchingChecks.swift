@@ -142,9 +142,7 @@ extension Check {
         _ context: CheckContext
     ) throws {
         let (schema, name) = (keyed(.asciiCaseInsensitive), context.unusedName)
-        let store = try context.store(schema, in: name)
-        try store.put(rows, into: "Keyed")
-        try context.apply(to: store, in: name) { writer in
+        try context.apply(to: context.store(schema, holding: rows, in: name), in: name) { writer in
             try change(writer, "Keyed")
         } thenLook: { reader, place in
             try context.expect(schema, in: reader, holds: expected, place)
