@@ -131,22 +131,20 @@ struct ReportDocument {
 
     /// The failures, with links to the details.
     private var failures: [Block] {
-        let stores = report.stores.compactMap { store -> Block? in
-            let items = store.results.filter { $0.status.isFailure || $0.status == .knownFailure }.map(item)
-            let summary: RichText = "\(store.name, .strong): \(counted(items.count, "check"))"
-            return items.isEmpty ? nil : .details(summary, isOpen: items.count <= Self.shownFailures, [.list(items)])
-        }
-        return stores.isEmpty ? [] : [.section("Failures", stores)]
+        results("Failures", shown: Self.shownFailures) { $0.isFailure || $0 == .knownFailure }
     }
 
     /// The deviations with which clients work.
-    private var tolerated: [Block] {
+    private var tolerated: [Block] { results("Tolerated deviations") { $0 == .tolerated } }
+
+    /// Returns a section with the results of each store that have some statuses, collapsed if they are many.
+    private func results(_ title: String, shown: Int = .max, where isListed: (CheckStatus) -> Bool) -> [Block] {
         let stores = report.stores.compactMap { store -> Block? in
-            let items = store.results.filter { $0.status == .tolerated }.map(item)
+            let items = store.results.filter { isListed($0.status) }.map(item)
             let summary: RichText = "\(store.name, .strong): \(counted(items.count, "check"))"
-            return items.isEmpty ? nil : .details(summary, isOpen: true, [.list(items)])
+            return items.isEmpty ? nil : .details(summary, isOpen: items.count <= shown, [.list(items)])
         }
-        return stores.isEmpty ? [] : [.section("Tolerated deviations", stores)]
+        return stores.isEmpty ? [] : [.section(title, stores)]
     }
 
     private func item(_ result: CheckResult) -> RichText {
