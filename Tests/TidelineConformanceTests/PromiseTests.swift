@@ -7,13 +7,6 @@ import TidelineStore
 
 /// Tests that the page *Promises* has every sentence of the contract, with checks that exist.
 @Suite struct PromiseTests {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-    }
-
     /// Returns the sentences of the documentation comments in a source.
     private static func sentences(of source: String) -> [String] {
         var (sentences, paragraph) = ([String](), "")
@@ -48,11 +41,11 @@ import TidelineStore
     }
 
     @Test func thePageOfPromisesHasEverySentenceOfTheContract() throws {
-        let page = try Self.text("Conformance/Suite/TidelineConformance.docc/Promises.md")
+        let page = try packageText("Conformance/Suite/TidelineConformance.docc/Promises.md")
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2).map { row in
             row.dropFirst(2).dropLast(2).components(separatedBy: " | ")
         }
-        let contract = try Self.text("Sources/TidelineStore/Contract/LocalStore.swift")
+        let contract = try packageText("Sources/TidelineStore/Contract/LocalStore.swift")
         let expected = Self.sentences(of: contract)
         #expect(expected.count > 90)
         #expect(rows.map { $0.first ?? "" } == expected, "the page differs from the documentation of LocalStore")

@@ -71,9 +71,7 @@ struct DialectConformanceTests {
         try await expectPassed(Self.kinto(ServerDialect(Self.kinto()), face), skipping: [])
     }
 
-    private func expectPassed(
-        _ run: DialectConformance, skipping skipped: Set<String>
-    ) async throws {
+    private func expectPassed(_ run: DialectConformance, skipping skipped: Set<String>) async throws {
         let report = await run.report()
         for (status, expected) in [(CheckStatus.skipped, skipped), (.failed, [])] {
             let found = Set(report.stores[0].results.filter { $0.status == status }.map(\.id))
@@ -130,17 +128,12 @@ struct DialectConformanceTests {
 
     @Test("The article contains the code of a run, which passes")
     func article() async throws {
-        let file = URL(fileURLWithPath: #filePath)
-        let root = (1...4).reduce(file) { url, _ in url.deletingLastPathComponent() }
-        let article = try String(
-            contentsOf: root.appendingPathComponent("Sources/Tideline/Tideline.docc/SpeakingToAnotherServer.md"),
-            encoding: .utf8)
-        let marker = "\n// article: conformance\n"
-        let code = try String(contentsOf: file, encoding: .utf8).components(separatedBy: marker)
+        let article = try packageText("Sources/Tideline/Tideline.docc/SpeakingToAnotherServer.md")
+        let file = try packageText("Tests/TidelineConformanceTests/Dialects/DialectConformanceTests.swift")
+        let code = file.components(separatedBy: "\n// article: conformance\n")
         let text = try #require(code.last?.components(separatedBy: "\n// end").first)
         #expect(article.contains("```swift\n\(text)\n```"), "the article must contain:\n\(text)")
-        let report = await check(
-            ServerDialect(Self.kinto()), at: "https://kinto.test/v1", over: try Self.face())
+        let report = await check(ServerDialect(Self.kinto()), at: "https://kinto.test/v1", over: try Self.face())
         let hasFailures = report.hasFailures
         #expect(!hasFailures, "\(report.text)")
     }

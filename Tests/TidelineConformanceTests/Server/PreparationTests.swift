@@ -124,10 +124,7 @@ struct PreparationTests {
     }
 
     @Test func `the page of checks has them all`() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Conformance/Server/TidelineServerConformance.docc/ServerChecks.md")
-        let page = try String(contentsOf: file, encoding: .utf8)
+        let page = try packageText("Conformance/Server/TidelineServerConformance.docc/ServerChecks.md")
         let listed = page.split(separator: "\n").compactMap { line in
             line.hasPrefix("| `SRV") ? String(line.dropFirst(3).prefix { $0 != "`" }) : nil
         }
