@@ -6,8 +6,7 @@ extension Check {
         Check(
             "CON-020", "Readers during definition changes see rows and a definition of one version", tier: .stress
         ) { context in
-            let store = try context.store(version(0))
-            try store.put(Row(id: "x"), into: "T")
+            let store = try context.store(version(0), holding: [Row(id: "x")])
             try context.beside(readers: 3, first: ()) { _ in
                 try store.read { reader in
                     let schema = try reader.schema(of: "T")
@@ -46,8 +45,8 @@ extension Check {
             var indexed = plain
             indexed.indexes = [["n"], ["text", "n"]]
             for round in 0..<(4 * context.rounds) {
-                let store = try context.store(plain, in: "store\(round)")
-                try store.put((0..<200).map { row("old\($0)", $0) }, into: "T")
+                let old = (0..<200).map { row("old\($0)", $0) }
+                let store = try context.store(plain, holding: old, in: "store\(round)")
                 let team = ThreadTeam(context)
                 let begun = Signal()
                 team.start {

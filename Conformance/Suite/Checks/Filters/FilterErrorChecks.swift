@@ -114,8 +114,7 @@ extension Check {
             try context.expectRefusal(
                 of: [.and([.or([]), unknown]), .or([.and([]), unknown]), .and([n.isIn([]), unknown])],
                 .invalidValue, column: "nope")
-            let store = try context.store(.asked, in: context.unusedName)
-            try store.put(["id": "1", "n": 1], into: "Asked")
+            let store = try context.store(.asked, holding: [["id": "1", "n": 1]], in: context.unusedName)
             let all = TableQuery("Asked")
             for query in [all.filter(unknown), all.order(by: "nope"), all.select("nope")] {
                 for empty in [query.limit(0), query.skip(9), query.skip(.max).limit(.max), query.filter(n == 2)] {

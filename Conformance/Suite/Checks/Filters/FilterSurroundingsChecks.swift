@@ -99,10 +99,8 @@ extension Check {
             try context.expect(query, in: store, finds: ["a"], "after the rollback")
         },
         Check("FIL-146", "An index that is added later finds the rows that already existed") { context in
-            let store = try context.store(.filtered)
-            try store.write { writer in
-                try writer.upsert((0..<50).map { ["id": .string("\($0)"), "m": .int($0 % 5)] }, into: "Filtered")
-            }
+            let rows: [Row] = (0..<50).map { ["id": .string("\($0)"), "m": .int($0 % 5)] }
+            let store = try context.store(.filtered, holding: rows)
             let query = TableQuery("Filtered", predicate: .column("m") == 3)
             let ids: [RowID] = ["13", "18", "23", "28", "3", "33", "38", "43", "48", "8"]
             try context.expect(query, in: store, finds: ids, "before the index exists")
