@@ -30,14 +30,16 @@ import TidelineTestSupport
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func observe(_ observer: Observer, _ body: () throws -> Void) throws {
+    /// Runs `body` under observation, and returns the observer with the calls.
+    @discardableResult
+    private func observe(_ observer: Observer = Observer(), _ body: () throws -> Void) throws -> Observer {
         try InterposedFiles().observing(path, by: observer, body)
+        return observer
     }
 
     @Test func callsAreToldOfInTheirOrder() throws {
         try #require(InterposedFiles().isAvailable)
-        let observer = Observer()
-        try observe(observer) {
+        let observer = try observe {
             let file = open("\(path)/a", O_RDWR | O_CREAT, 0o644)
             #expect(write(file, "hello", 5) == 5)
             #expect(pwrite(file, "J", 1, 0) == 1)
@@ -61,8 +63,7 @@ import TidelineTestSupport
     }
 
     @Test func foundationIsSeen() throws {
-        let observer = Observer()
-        try observe(observer) {
+        let observer = try observe {
             try Data("one".utf8).write(to: URL(fileURLWithPath: "\(path)/one"))
             try Data("two".utf8).write(to: URL(fileURLWithPath: "\(path)/two"), options: .atomic)
             let file = try #require(FileHandle(forUpdatingAtPath: "\(path)/one"))
@@ -82,8 +83,7 @@ import TidelineTestSupport
     }
 
     @Test func otherFoldersAreNotSeen() throws {
-        let observer = Observer()
-        try observe(observer) {
+        let observer = try observe {
             try Data("x".utf8).write(to: URL(fileURLWithPath: "\(path)-other"))
             try FileManager.default.removeItem(atPath: "\(path)-other")
         }
@@ -91,8 +91,7 @@ import TidelineTestSupport
     }
 
     @Test func nothingIsSeenAfterwards() throws {
-        let observer = Observer()
-        try observe(observer) {}
+        let observer = try observe {}
         try Data("x".utf8).write(to: URL(fileURLWithPath: "\(path)/x"))
         #expect(observer.kinds.isEmpty)
     }
@@ -122,8 +121,7 @@ import TidelineTestSupport
     }
 
     @Test func relativePathsAndDescriptorsOfFoldersAreFollowed() throws {
-        let observer = Observer()
-        try observe(observer) {
+        let observer = try observe {
             let here = open(path, O_RDONLY | O_DIRECTORY)
             let file = openat(here, "./a", O_WRONLY | O_CREAT, 0o644)
             let copy = dup(file)
@@ -140,8 +138,7 @@ import TidelineTestSupport
     }
 
     @Test func aWriteThatWaitsForTheDiskSaysSo() throws {
-        let observer = Observer()
-        try observe(observer) {
+        let observer = try observe {
             let file = open("\(path)/a", O_WRONLY | O_CREAT | O_DSYNC | O_APPEND, 0o644)
             #expect(write(file, "x", 1) == 1)
             #expect(write(file, "y", 1) == 1)
