@@ -9,14 +9,7 @@ struct StoreDump: Equatable {
     init(of store: some LocalStore) throws {
         let schemas = try store.tables()
         lines = try store.read { reader in
-            try schemas.flatMap { schema in
-                var rows: [Row] = []
-                try reader.scan(TableQuery(schema.name)) { view in
-                    rows.append(view.owned())
-                    return .next
-                }
-                return StoreDump.lines(schema, rows)
-            }
+            try schemas.flatMap { try StoreDump.lines($0, reader.allRows($0.name)) }
         }
     }
 

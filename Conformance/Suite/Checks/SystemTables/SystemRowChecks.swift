@@ -15,7 +15,7 @@ extension Check {
             }
             let reopened = try context.reopened(store)
             let queue = TableQuery("MS_TableOperations").order(by: "id")
-            let found = try reopened.read { try keys(queue, $0) }
+            let found = try reopened.rows(matching: queue).rows.compactMap { $0.id?.value.int }
             try context.expect(
                 found == Array(1...10_000), "the queue is not 1 to 10,000 but begins \(found.prefix(20))")
             let next = queue.filter(.column("id") > 4_999 && .column("id") <= 10_000).limit(3)
@@ -125,13 +125,4 @@ extension Check {
     private static let columns: [ColumnSchema] = [
         .string("table"), .string("itemId"), .string("itemKey"), .int("tableKind"),
     ]
-
-    private static func keys(_ query: TableQuery, _ reader: some StoreReader) throws -> [Int64] {
-        var keys: [Int64] = []
-        try reader.scan(query) { view in
-            if case .int(let key) = view.id { keys.append(key) }
-            return .next
-        }
-        return keys
-    }
 }
