@@ -63,9 +63,6 @@ extension BrokenStore {
             .signalPathDiffers, "All stores over the same files have the same signal path", "OBS-017", saying: "path"),
         .init(.signalFileKept, "Destroying a store removes all of its files", "OBS-019", saying: "remain"),
         .init(
-            .redefinitionInTwoWrites, "Nothing is committed between the body of a redefinition and its end", "TAB-207",
-            saying: "redefinition"),
-        .init(
             .externalNumberAfterClose, "After close, the external commit number is closed", "OBS-018",
             saying: "closed"),
     ]

@@ -5,6 +5,9 @@ extension BrokenStore {
             .redefinitionIgnored, "A redefinition applies the tables that its body returns", "TAB-206",
             saying: "redefinition"),
         .init(
+            .redefinitionInTwoWrites, "Nothing is committed between the body of a redefinition and its end", "TAB-207",
+            saying: "redefinition"),
+        .init(
             .tablesSortedInUTF16, "Tables are listed in the order of the bytes of their names", "TAB-204",
             saying: "order"),
         .init(.newerFormatRead, "A store of a later format is refused", "TAB-205", saying: "newerFormat"),

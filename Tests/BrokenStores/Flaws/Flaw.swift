@@ -55,9 +55,8 @@ package enum Flaw: String, CaseIterable, Sendable {
     case systemTablesNotListed, newColumnIsZero, undefinedTableIsEmpty, idTypeChangeAccepted, namesNotChecked
     case nameFormsNotChecked
     case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesComparedByBytes, undefinedTableInDeleteIgnored
-    case redefinitionIgnored, tablesSortedInUTF16, newerFormatRead, indexesNotListed, optionalChangeIgnored,
-        retiredTypeForgotten,
-        columnCaseChangeAccepted
+    case redefinitionIgnored, redefinitionInTwoWrites, tablesSortedInUTF16, newerFormatRead, indexesNotListed
+    case optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted
 
     // Transactions and threads
     case rollbackForgetsSecondTable, rollbackKeepsAll, deletesNotRolledBack, dirtyReads, snapshotMoves
@@ -91,5 +90,5 @@ package enum Flaw: String, CaseIterable, Sendable {
 
     // Several stores over the same files
     case longCommitsAreExternal, foreignDeletionsUnseen, countsKept, readOnlyFrozen, signalPathDiffers
-    case externalNumberAfterClose, signalFileKept, redefinitionInTwoWrites
+    case externalNumberAfterClose, signalFileKept
 }

@@ -34,12 +34,12 @@ extension Check {
         },
         Check(
             "TAB-207", "A redefinition that throws or is invalid leaves neither its rows nor its definitions",
-            why: "A store that is shared must not commit the rows before it knows whether the definitions are valid.",
-            needs: [.sharedFiles]
+            why: "A store must not commit the rows before it knows whether the definitions are valid."
         ) { context in
             struct Thrown: Error {}
-            let store = try context.store(.notes)
-            let other = try context.open()
+            let stores = try openings(2, context)
+            let store = stores[0]
+            try store.define([.notes])
             do {
                 try store.redefine { writer in
                     try writer.upsert(["id": "a"] as Row, into: "Note")
@@ -53,17 +53,18 @@ extension Check {
                     return [.t(.int("n")), TableSchema("Note", columns: [.double("number")])]
                 }
             }
-            for opened in [store, other, try context.open()] {
+            for number in 0..<3 {
+                let opened = try number < 2 ? stores[number] : context.reopened(store)
                 try context.expect(opened.tables(), is: [.notes], "the tables after redefinitions that failed")
                 try context.expect(TableQuery("Note"), in: opened, finds: [])
             }
         },
         Check(
-            "TAB-208", "No definition of another store is lost between the body of a redefinition and its end",
-            why: "Two processes that each add a column to the stored definition would hide the column of the other.",
-            needs: [.sharedFiles]
+            "TAB-208",
+            "No definition of another thread or store is lost between the body of a redefinition and its end",
+            why: "Two processes that each add a column to the stored definition would hide the column of the other."
         ) { context in
-            let stores = try (0..<3).map { _ in try context.open() }
+            let stores = try openings(3, context)
             try stores[0].define([.notes])
             try context.onThreads(3, "stores that add columns at once") { thread in
                 for step in 0..<5 {
@@ -82,4 +83,11 @@ extension Check {
             }
         },
     ]
+
+    /// Opens several stores over the same files. Where the files cannot be shared, all of them are one store.
+    private static func openings(_ count: Int, _ context: CheckContext) throws -> [TracedStore] {
+        let first = try context.open()
+        let isShared = context.capabilities.isPersistent && context.capabilities.sharesFilesWithProcesses
+        return try [first] + (1..<count).map { _ in try isShared ? context.open() : first }
+    }
 }
