@@ -67,6 +67,8 @@ struct ConformanceSession: Sendable {
 
     /// Prints the summary and writes the reports.
     private func finish(_ report: ConformanceReport) -> Int32 {
+        var report = report
+        report.settings.options = options.repeating
         let writer = TerminalReport(
             command: program.name, style: terminal.style, isQuiet: options.reports.quiet,
             isStrict: options.strict)

@@ -11,6 +11,7 @@ public enum ConformanceChild {
     /// Runs a job of the suite if the arguments request one.
     ///
     /// The process then belongs to the suite: its output is for the suite, and it should exit with the returned status.
+    /// It exits by itself at the end of its standard input, because the process of the suite is then gone.
     ///
     /// - Parameters:
     ///   - arguments: The arguments of the process; those before the suite's own are ignored.
@@ -41,17 +42,20 @@ public enum ConformanceChild {
 /// The work of a second process.
 struct ChildRun {
     private let harness: StoreHarness
+    /// Signaled for each line of the standard input.
+    private let permissions = DispatchSemaphore(value: 0)
 
     init(_ harness: StoreHarness) { self.harness = harness }
 
     func perform(_ job: ChildJob) throws {
+        readInput()
         say(ChildLine.greeting)
         var store: (any LocalStore)?
         for step in job.steps {
             switch step {
             case .open(let opening): store = try harness.open(opening)
             case .say(let line): say(line)
-            case .wait: try wait()
+            case .wait: wait()
             case .inspect(let damages): try inspect(damages)
             default:
                 guard let store else { throw HarnessError("the step \(step) precedes the opening of the store") }
@@ -67,12 +71,12 @@ struct ChildRun {
         case .writeAndWait(let transactions):
             try store.write { writer in
                 for number in transactions.numbers { try transactions.apply(number, to: writer) }
-                try wait()
+                wait()
             }
         case .readAndWait:
             try store.read { reader in
                 for table in PairedTransactions.tables { _ = try reader.allRows(table.name) }
-                try wait()
+                wait()
             }
         case .increment(let counter, let times):
             for _ in 0..<times { say(String(try counter.increment(in: store))) }
@@ -113,9 +117,20 @@ struct ChildRun {
         FileHandle.standardOutput.write(Data("\(ChildLine.prefix)\(line)\n".utf8))
     }
 
-    /// Waits for permission from the other process. If that process has ended, this one ends too.
-    private func wait() throws {
+    /// Waits for permission from the other process.
+    private func wait() {
         say(ChildLine.waiting)
-        guard readLine() != nil else { throw HarnessError("the process that started this job has ended") }
+        permissions.wait()
+    }
+
+    /// Reads the permissions of the other process. If that process has ended, this one ends too, even in a call of the
+    /// store that never returns.
+    private func readInput() {
+        Thread.detachNewThread { [permissions] in
+            while case let data = FileHandle.standardInput.availableData, !data.isEmpty {
+                for byte in data where byte == UInt8(ascii: "\n") { permissions.signal() }
+            }
+            _exit(ChildJob.Status.failed)
+        }
     }
 }

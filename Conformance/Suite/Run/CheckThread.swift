@@ -24,9 +24,7 @@ final class CheckThread: Sendable {
             thread.stackSize = CheckThread.stackSize
             thread.name = check.id
             thread.start()
-            // Some disks need several minutes for 100,000 commits.
-            let limit = suite.settings.timeLimit * (check.tier == .long ? 10 : 1)
-            let wait = suite.timeOuts.wait(.call, in: check.group, limit: limit)
+            let wait = suite.timeOuts.wait(.call, in: check.group, limit: suite.settings.limit(of: check))
             DispatchQueue.global().asyncAfter(deadline: .now() + wait.seconds) { [weak self] in
                 guard let self else { return }
                 let message = "no answer within \(wait.limit): a call of the store hangs"

@@ -189,4 +189,7 @@ public struct ConformanceSettings: Sendable, Hashable {
         self.timeLimit = timeLimit
         self.profile = profile
     }
+
+    /// Returns the time after which a check counts as hung. Some disks need several minutes for 100,000 commits.
+    func limit(of check: Check) -> Duration { timeLimit * (check.tier == .long ? 10 : 1) }
 }

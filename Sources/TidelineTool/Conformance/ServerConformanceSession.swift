@@ -12,6 +12,8 @@ struct ServerConformanceSession: Sendable {
     private let options: ConformanceOptions
     private let suites: [ServerConformance]
     private let checks: [ServerCheck]
+    /// The options with which a check is repeated, besides those that a report has.
+    private let repeating: [String]
     private let outputs: ReportOutputs<ConformanceReport>
     private let terminal: Terminal
 
@@ -33,6 +35,8 @@ struct ServerConformanceSession: Sendable {
         suites = try server.suites(
             url, rows: options.rows, rounds: options.rounds, timeLimit: .seconds(options.timeLimit))
         self.url = suites[0].address
+        let rows = options.rows.map { ["--rows", "\($0)"] } ?? []
+        repeating = server.repeating + rows + options.repeating
         outputs = try ReportOutputs(options.outputs)
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
     }
@@ -103,9 +107,11 @@ struct ServerConformanceSession: Sendable {
     private func report(of dialects: [StoreReport], isComplete: Bool) -> ConformanceReport {
         var settings = options.settings
         settings.rows = suites[0].options.rows
+        var reported = ReportSettings(settings, server: url)
+        reported.options = repeating
         return ConformanceReport(
             suite: SuiteSummary(version: SuiteSummary.current.version, checks: ServerCheck.all.count),
-            settings: ReportSettings(settings, server: url), isComplete: isComplete, checks: checks.map(\.summary),
+            settings: reported, isComplete: isComplete, checks: checks.map(\.summary),
             stores: dialects)
     }
 

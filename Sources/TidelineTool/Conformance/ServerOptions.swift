@@ -50,6 +50,14 @@ struct ServerOptions: ParsableArguments {
         if let option = used.first(where: \.1)?.0 { throw ValidationError("\(option) needs --server.") }
     }
 
+    /// The options of this group with which a check is repeated, besides the address and the dialect.
+    var repeating: [String] {
+        let named = [("--table", table), ("--token-file", tokenFile), ("--token-variable", tokenVariable)]
+        var words = allowRows ? ["--allow-rows"] : []
+        for (name, value) in named { if let value { words += [name, value] } }
+        return words
+    }
+
     /// Returns the suites for the server, one for each dialect.
     /// - Throws: `ValidationError` for an invalid address, and for a token that cannot be read.
     func suites(_ url: String, rows: Int?, rounds: Int, timeLimit: Duration) throws -> [ServerConformance] {

@@ -99,6 +99,24 @@ struct WorkerTests {
         try waitUntil("the files to go") { try probe.leftovers().isEmpty }
     }
 
+    @Test("A second process ends with its input, also in a call of the store that never returns")
+    func endOfInput() throws {
+        let steps: [ChildStep] = [
+            .open(StoreOpening(directory: probe.folder.path)), .change(.deletionByID, step: 0),
+        ]
+        let job = String(decoding: try JSONEncoder().encode(ChildJob(steps: steps)), as: UTF8.self)
+        let output = try probe.run("--store", "hangs", "--child", "--", ChildJob.marker, job)
+        #expect(output.status == ChildJob.Status.failed, "\(output)")
+    }
+
+    @Test("A worker has ten times the time limit as long as checks of the tier long remain")
+    func longestWait() throws {
+        let settings = ConformanceSettings(timeLimit: .seconds(10))
+        let long = try #require(Check.named("LNG-001"))
+        #expect(Workers.longestWait(for: checks, settings) == 40)
+        #expect(Workers.longestWait(for: checks + [long], settings) == 130)
+    }
+
     // MARK: Attribution of a crash
 
     private var checks: [Check] { Array(Check.all.prefix(3)) }

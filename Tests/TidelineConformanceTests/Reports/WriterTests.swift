@@ -41,6 +41,15 @@ struct WriterTests {
         #expect(text.contains("The promise holds but is listed as a known failure: issue 13"))
     }
 
+    @Test("The command that reproduces a failure has each option that is not the default")
+    func repetition() {
+        var report = SampleReport.report
+        report.settings = ReportSettings(ConformanceSettings(rows: 500, profile: .long))
+        report.settings.options = ["--fixtures", "a b"]
+        let text = TerminalReport(command: "tideline conformance").text(of: report)
+        #expect(text.contains("--filter UPS-002 --seed \(UInt64.max) --rows 500 --profile long --fixtures 'a b'"))
+    }
+
     @Test("In a terminal, checks that did not run are grouped by reason; the summary contains every store and profile")
     func summary() throws {
         let text = TerminalReport().text(of: report)

@@ -109,6 +109,13 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             seed: seed, rounds: rounds, rows: rows ?? 100_000, timeLimit: .seconds(timeLimit), profile: profile)
     }
 
+    /// The options with which a check is repeated, besides ``settings`` that a report has.
+    package var repeating: [String] {
+        var words = settings.timeLimit == ConformanceSettings().timeLimit ? [] : ["--time-limit", "\(timeLimit)"]
+        if let fixtures { words += ["--fixtures", fixtures] }
+        return words
+    }
+
     /// The available report formats.
     package var outputs: [ReportOutputs<ConformanceReport>.Kind] {
         [

@@ -7,10 +7,6 @@ internal import TidelineSupport
 /// Runs checks in separate processes. If one dies, the current check has failed, and another process continues with the
 /// rest.
 final class Workers: CheckExecutor {
-    /// The additional time to wait for a worker beyond the limit of a check, because the worker itself reports hung
-    /// checks if it can.
-    private static let patience = 30.0
-
     private struct State {
         var processes: [ObjectIdentifier: WorkerProcess] = [:]
         var isStopped = false
@@ -95,7 +91,7 @@ final class Workers: CheckExecutor {
     ) throws -> (how: String, output: String)? {
         guard let process = try start(store) else { return nil }
         defer { state.withLock { $0.processes[ObjectIdentifier(process)] = nil } }
-        let alarm = WorkerAlarm(after: settings.timeLimit / .seconds(1) + Self.patience) { process.kill() }
+        let alarm = WorkerAlarm(after: Self.longestWait(for: ledger.remaining, settings)) { process.kill() }
         var isHung = false
         try process.perform(WorkerTask(ledger.remaining, settings, timeOuts.all)) { line in
             alarm.reset()
@@ -112,6 +108,13 @@ final class Workers: CheckExecutor {
         if alarm.hasRung { return ("by not responding: it was killed", process.lastErrors) }
         if let how { return (how, process.lastErrors) }
         return ledger.remaining.isEmpty ? nil : ("with exit status 0", process.lastErrors)
+    }
+
+    /// Returns how many seconds to wait for a message of a worker that runs these checks: longer than the limit of each
+    /// check, because the worker itself reports hung checks if it can.
+    static func longestWait(for checks: [Check], _ settings: ConformanceSettings) -> Double {
+        let limit = checks.map { settings.limit(of: $0) }.max() ?? settings.timeLimit
+        return limit / .seconds(1) + 30
     }
 
     /// Starts a worker, unless workers were stopped. This is atomic: `stop()` sees every worker that was started, with

@@ -94,6 +94,8 @@ public struct ReportSettings: Sendable, Hashable, Codable {
     public var profile: Profile
     /// The address of the server that was checked, or `nil` if stores were checked.
     public var server: String?
+    /// The other options of the command with which a check is repeated.
+    package var options: [String]?
 
     /// Creates the settings of a run.
     package init(_ settings: ConformanceSettings, server: String? = nil) {

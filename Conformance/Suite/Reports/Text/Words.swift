@@ -97,6 +97,8 @@ enum Words {
         if report.settings.server == nil, report.settings.rows != ConformanceSettings().rows {
             options += ["--rows", "\(report.settings.rows)"]
         }
+        if report.settings.profile != .full { options += ["--profile", report.settings.profile.rawValue] }
+        options += report.settings.options ?? []
         return options.map(quoted).joined(separator: " ")
     }
 
