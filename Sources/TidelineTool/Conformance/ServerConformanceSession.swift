@@ -12,7 +12,7 @@ struct ServerConformanceSession: Sendable {
     private let options: ConformanceOptions
     private let suites: [ServerConformance]
     private let checks: [ServerCheck]
-    /// The options with which a check is repeated, besides those that a report has.
+    /// The options with which a check is repeated, besides those that a report contains.
     private let repeating: [String]
     private let outputs: ReportOutputs<ConformanceReport>
     private let terminal: Terminal

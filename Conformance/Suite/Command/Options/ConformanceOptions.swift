@@ -109,7 +109,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             seed: seed, rounds: rounds, rows: rows ?? 100_000, timeLimit: .seconds(timeLimit), profile: profile)
     }
 
-    /// The options with which a check is repeated, besides ``settings`` that a report has.
+    /// The options with which a check is repeated, besides those of ``settings`` that a report contains.
     package var repeating: [String] {
         var words = settings.timeLimit == ConformanceSettings().timeLimit ? [] : ["--time-limit", "\(timeLimit)"]
         if let fixtures { words += ["--fixtures", fixtures] }
