@@ -20,6 +20,12 @@ extension BrokenStore {
             saying: "locked"),
         .init(.fileLeftOpen, "close gives back every file handle", "LIF-052", saying: "closed"),
         .init(.neverSynced, "Acknowledged commits survive a power loss", "DUR-006", saying: "power loss"),
+        .init(
+            .longCommitNotSynced, "Acknowledged commits survive a power loss, however large they are", "DUR-009",
+            saying: "expected after"),
+        .init(
+            .reopenedNotSynced, "Acknowledged commits survive a power loss, also after reopening", "DUR-010",
+            saying: "expected after"),
         .init(.writeErrorsIgnored, "A write that fails is an error", "DUR-020", saying: "error"),
         .init(.checksumNotCompared, "A bit that flips in a value is noticed", "DUR-004", saying: "power loss"),
         .init(.cutRecordRead, "A commit that was cut off is not read in part", "DUR-002", saying: "power loss"),

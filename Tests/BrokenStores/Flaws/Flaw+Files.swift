@@ -36,6 +36,15 @@ extension Flaw {
         }
     }
 
+    /// Whether the record of a commit is synced.
+    func syncs(_ record: [UInt8], isReopened: Bool) -> Bool {
+        switch self {
+        case .longCommitNotSynced: record.count < 1 << 14
+        case .reopenedNotSynced: !isReopened
+        default: true
+        }
+    }
+
     private func logged(_ value: Value) -> Value {
         switch (self, value) {
         case (.fileCutsInstants, .timestamp(let instant)): .timestamp(instant.flooredToMillisecond)

@@ -71,9 +71,8 @@ package enum Flaw: String, CaseIterable, Sendable {
     case secondOpenerAdmitted, fileLeftOpen, neverSynced, writeErrorsIgnored, checksumNotCompared, cutRecordRead
     case fullIsCalledIO, readOnlyWrites, existingIsMade, pathDecoded, systemMarkLost, fileCutsInstants
     case fileLosesNegativeZero, fileReadsEmptyAsNull, fileEndsTextAtNUL, fileIntegersThroughDouble, indexesNotLogged
-    case firstFailedSyncForgiven, creationLeavesPart, damageIsCalledIO, reopenedFileOverwritten, openErrorUntyped,
-        foreignFileIsCalledCorrupt,
-        deniedWritingIsCalledIO
+    case firstFailedSyncForgiven, creationLeavesPart, damageIsCalledIO, reopenedFileOverwritten, openErrorUntyped
+    case foreignFileIsCalledCorrupt, deniedWritingIsCalledIO, longCommitNotSynced, reopenedNotSynced
 
     // Promises kept for small amounts only
     case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart

@@ -22,6 +22,8 @@ final class PlainLog: @unchecked Sendable {
     /// The offset of the next record.
     private var end = PlainLog.headerSize
     private var slot = 0
+    /// Whether the file had commits when it was opened.
+    private var isReopened = false
     /// The log is compacted above this size.
     private var longSize: Int
     private static let leastLongSize = 1 << 20
@@ -64,6 +66,7 @@ final class PlainLog: @unchecked Sendable {
             }
             end += 16 + payload.count
         }
+        isReopened = end > Self.headerSize
         if flaw == .reopenedFileOverwritten { end = Self.headerSize }
         guard end >= valid || flaw == .reopenedFileOverwritten else {
             throw damage("it ends before byte \(valid)")
@@ -155,9 +158,13 @@ final class PlainLog: @unchecked Sendable {
     private func write(_ record: [UInt8]) throws {
         do {
             try file.write(record, at: end)
-            try file.synchronize()
-            try file.write(Self.slotBytes(end: end + record.count), at: slot * 32)
-            try file.synchronize()
+            // Without a sync, the record is behind the valid part.
+            if flaw?.syncs(record, isReopened: isReopened) ?? true {
+                try file.synchronize()
+                try file.write(Self.slotBytes(end: end + record.count), at: slot * 32)
+                try file.synchronize()
+                slot = 1 - slot
+            }
         } catch {
             // The failed record must be ignored when the file is opened again; in any case, the next record overwrites
             // it.
@@ -166,7 +173,6 @@ final class PlainLog: @unchecked Sendable {
             throw error
         }
         end += record.count
-        slot = 1 - slot
     }
 
     // MARK: Bytes

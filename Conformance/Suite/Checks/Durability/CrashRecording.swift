@@ -61,6 +61,9 @@ struct CrashRecording: Sendable {
     /// The points at which the store was opened or a commit was acknowledged, as numbers of entries.
     var acknowledgements: [Int] { log.marks }
 
+    /// Whether the store declares that a power loss loses no acknowledged commit.
+    var isFullyDurable: Bool { context.capabilities.durability == .full }
+
     /// Returns the allowed states after a crash at a position, as numbers of commits.
     ///
     /// - Parameter keepsAcknowledged: Whether all acknowledged commits must be present, or any number of commits.
