@@ -33,6 +33,9 @@ extension BrokenStore {
             .timeLimitPerQuery, "A limit on time applies to all queries of its reader together", "SCA-032",
             saying: "limit"),
         .init(
+            .scanCopiesRows, "A scan that is stopped takes memory only for the rows that it returned", "SCA-009",
+            saying: "memory", rows: 100_000),
+        .init(
             .longOrdersForgotten, "An order applies to any number of rows", "SCA-022", saying: "12000 rows",
             rows: 12_000),
         .init(

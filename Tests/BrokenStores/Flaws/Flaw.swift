@@ -81,7 +81,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept, timeLimitKept, timeLimitPerQuery
     case longOrdersForgotten, orderedDeletionCut, longScanSeesChanges, longDefinitionInParts, busyAfterManyFailures
     case waitingWriterGivesUp, closeGivesUp, idleStoreCloses, commitsKept, tablesLimited, indexChangesLimited
-    case descriptorLeaked
+    case descriptorLeaked, scanCopiesRows
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared

@@ -68,6 +68,13 @@ struct BrokenStoreTests {
         try await ConcurrencyLimit.checks.run { try await Self.plain.verify(check) }
     }
 
+    @Test("A store that keeps every promise passes with fewer rows than a scan reads", arguments: [1, 5])
+    func passesWithFewRows(_ rows: Int) async throws {
+        let suite = Self.makeSuite(nil, timeLimit: .seconds(300), rows: rows)
+        let check = try #require(Check.named("SCA-009"))
+        try await ConcurrencyLimit.checks.run { try await suite.verify(check) }
+    }
+
     @Test("Each flaw is found by the checks of the promise that it breaks", arguments: BrokenStore.all)
     func isFound(_ broken: BrokenStore) async throws {
         for id in broken.checks {

@@ -26,14 +26,17 @@ extension Check {
             let rows = ManyRows(context.settings.rows / 4, textLength: 1_000)
             let store = try rows.store(in: context)
             let scanned = try context.reopened(store)
-            try expectMemory(of: "a scan of three rows", atMost: rows.byteCount + 16 << 20, context) { measure in
+            // A copy of many rows exceeds it. That of few rows is less than what other work of the process takes.
+            let limit = max(rows.byteCount / 2, 16 << 20)
+            try expectMemory(of: "a scan of three rows", atMost: limit, context) { measure in
                 var seen = 0
                 try scanned.base.scan(TableQuery("Many")) { _ in
                     seen += 1
                     measure()
                     return seen < 3 ? .next : .stop
                 }
-                try context.expect(seen, is: 3, "the rows returned by a scan that was stopped after three")
+                try context.expect(
+                    seen, is: min(3, rows.count), "the rows returned by a scan that was stopped after three")
             }
         },
         Check(
