@@ -34,6 +34,9 @@ final class CheckContext: Sendable {
     /// The number of repetitions of random operations.
     var rounds: Int { settings.rounds }
 
+    /// Returns the given number of tables with an index each, or fewer if the store declares a smaller maximum.
+    func tableCount(_ count: Int) -> Int { min(count, (capabilities.maximumTablesAndIndexes ?? .max) / 2) }
+
     /// Returns how long to wait for an event of the given kind.
     func wait(_ kind: TimeOutKind) -> CheckWait {
         let limit = kind == .process ? min(settings.timeLimit / 2, .seconds(60)) : settings.timeLimit / 5

@@ -33,6 +33,9 @@ extension BrokenStore {
             .timeLimitPerQuery, "A limit on time applies to all queries of its reader together", "SCA-032",
             saying: "limit"),
         .init(
+            .timeLimitIgnored, "A declared limit on the time of queries ends them", "SCA-032",
+            saying: "but nothing was thrown"),
+        .init(
             .scanCopiesRows, "A scan that is stopped takes memory only for the rows that it returned", "SCA-009",
             saying: "memory", rows: 100_000),
         .init(

@@ -76,6 +76,9 @@ extension BrokenStore {
     /// Wrong capabilities.
     static let capabilities: [BrokenStore] = [
         .init(.idLimitOverstated, "Ids of the length that is declared are stored", "VAL-039", saying: "maximum length"),
+        .init(
+            .tableLimitNotKept, "Tables beyond the declared maximum are refused", "MOD-024",
+            saying: "a table beyond the 450"),
         .init(.infinityDeclaredOff, "Infinities declared off are refused", "VAL-020", saying: "infinit"),
         .init(.nanDeclaredOff, "NaN declared off is refused", "VAL-018", saying: "NaN"),
         .init(

@@ -87,6 +87,7 @@ extension Flaw {
     func declare(_ capabilities: inout StoreCapabilities) {
         switch self {
         case .idLimitOverstated: capabilities.maximumIDLength = 1_000
+        case .tableLimitNotKept: capabilities.maximumTablesAndIndexes = 450
         case .infinityDeclaredOff: capabilities.storesInfinity = false
         case .nanDeclaredOff: capabilities.storesNaN = false
         case .persistenceDeclaredOff: capabilities.isPersistent = false

@@ -79,13 +79,14 @@ package enum Flaw: String, CaseIterable, Sendable {
     case rollbackForgetsEleventhTable, eleventhTableNotCommitted, changesCutAtThousand, manyIDsHeedCase
     case deletionCutAtThousand, columnsBeyondSixtyFourNotMerged, duplicatesInLongBatchKeepFirst
     case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept, timeLimitKept, timeLimitPerQuery
+    case timeLimitIgnored
     case longOrdersForgotten, orderedDeletionCut, longScanSeesChanges, longDefinitionInParts, busyAfterManyFailures
     case waitingWriterGivesUp, closeGivesUp, idleStoreCloses, commitsKept, tablesLimited, indexChangesLimited
     case descriptorLeaked, scanCopiesRows
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared
-    case externalNumberWithoutSharing, ownCommitsAreExternal, externalCommitsUnseen
+    case tableLimitNotKept, externalNumberWithoutSharing, ownCommitsAreExternal, externalCommitsUnseen
 
     // Several stores over the same files
     case longCommitsAreExternal, foreignDeletionsUnseen, countsKept, readOnlyFrozen, signalPathDiffers

@@ -20,6 +20,7 @@ package struct PlainReader: StoreReader {
 
     package var limitTime: ((Duration) throws -> Void)? {
         { [session] duration in
+            if session.flaw == .timeLimitIgnored { return }
             session.timeLimit = (duration, QueryTimeLimit(duration))
             if session.flaw == .timeLimitKept { session.memory?.limitTime(QueryTimeLimit(duration)) }
         }

@@ -39,7 +39,7 @@ extension Check {
             }
         },
         Check("LNG-002", "1,000 tables keep their rows and indexes", tier: .long) { context in
-            let tables = (0..<context.long(1_000)).map {
+            let tables = (0..<context.tableCount(context.long(1_000))).map {
                 TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]])
             }
             let store = try context.open()

@@ -53,8 +53,12 @@ extension Check {
                 try expectAnswerOrRefusal(context, TableQuery("TodoItem").filter(condition), in: store, over: stored)
             }
         },
-        Check("MOD-024", "A store can hold two hundred tables, each with its own rows and index") { context in
-            let schemas = (0..<200).map {
+        Check(
+            "MOD-024",
+            "A store holds two hundred tables with rows and an index each, or the maximum that it declares, beyond which "
+                + "it throws tooManyTables"
+        ) { context in
+            let schemas = (0..<context.tableCount(200)).map {
                 TableSchema("T\($0)", columns: [.int("n")], systemColumns: [], indexes: [["n"]])
             }
             let first = try context.store(schemas)
@@ -72,6 +76,8 @@ extension Check {
                     try context.expect(reader.ids(query), is: ["r\(number)"], query.swiftSource)
                 }
             }
+            guard let limit = context.capabilities.maximumTablesAndIndexes, limit < 10_000 else { return }
+            try expectTableLimit(limit, in: store, holding: schemas.count, context)
         },
         Check("MOD-025", "A table can have twenty indexes, each correct after changes") { context in
             let columns = (0..<10).map { ColumnSchema.int("c\($0)") }
@@ -111,6 +117,22 @@ extension Check {
             (copy.skip, copy.limit) = (skip, limit)
             return copy
         }
+    }
+
+    /// Fails unless a store that holds tables with an index each has room up to its limit, and for no table more.
+    private static func expectTableLimit(
+        _ limit: Int, in store: TracedStore, holding count: Int, _ context: CheckContext
+    ) throws {
+        let rest = stride(from: 2 * count, to: limit, by: 64).map { start -> TableSchema in
+            let names = (1..<min(64, limit - start)).map { "c\($0)" }
+            return TableSchema(
+                "Rest\(start)", columns: names.map { .int($0) }, systemColumns: [], indexes: names.map { [$0] })
+        }
+        try store.base.define(rest)
+        try context.expectError(.tooManyTables, "a table beyond the \(limit) tables and indexes", table: "More") {
+            try store.define([TableSchema("More", columns: [], systemColumns: [])])
+        }
+        try context.expect(store.tables().count, is: count + rest.count, "the number of tables after the refusal")
     }
 
     private static func expectAnswerOrRefusal(

@@ -106,7 +106,8 @@ extension Check {
             }
         },
         Check("SCA-007", "A store holds many tables, each with its own rows", tier: .stress) { context in
-            let tables = (0..<100).map { TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]]) }
+            let count = context.tableCount(100)
+            let tables = (0..<count).map { TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]]) }
             let store = try context.store(tables)
             try context.apply(to: store) { writer in
                 for (number, table) in tables.enumerated() {

@@ -16,19 +16,21 @@ extension Check {
             why: "A store may record the tables to restore in a list with a fixed capacity."
         ) { context in
             let store = try manyTables(context)
-            for count in [1, 2, 11, 17, 101] {
+            let most = context.tableCount(101)
+            for count in [1, 2, 11, 17].filter({ $0 < most }) + [most] {
                 try store.rollBack { writer in
                     for table in manyTables.prefix(count) {
                         try writer.upsert([["id": "a", "n": 9], ["id": "b", "n": 9]], into: table.name)
                     }
                 }
-                try expectCounts(Array(repeating: 1, count: 101), in: store, "after \(count) tables", context)
+                try expectCounts(Array(repeating: 1, count: most), in: store, "after \(count) tables", context)
             }
         },
         Check("TRN-066", "A body that returns keeps its changes to each of 1, 2, 11, 17, and 101 tables") { context in
             var store = try manyTables(context)
-            var counts = Array(repeating: 1, count: 101)
-            for count in [1, 2, 11, 17, 101] {
+            let most = context.tableCount(101)
+            var counts = Array(repeating: 1, count: most)
+            for count in [1, 2, 11, 17].filter({ $0 < most }) + [most] {
                 try store.write { writer in
                     for table in manyTables.prefix(count) {
                         try writer.upsert(["id": .string("c\(count)"), "n": 1], into: table.name)
@@ -63,11 +65,12 @@ extension Check {
 
     private static let manyTables = (0..<101).map { TableSchema("Table \($0)", columns: [.int("n")], indexes: [["n"]]) }
 
-    /// Returns a store with 101 tables with one row each.
+    /// Returns a store with 101 tables, or as many as it can hold, with one row each.
     private static func manyTables(_ context: CheckContext) throws -> TracedStore {
-        let store = try context.store(manyTables)
+        let tables = Array(manyTables.prefix(context.tableCount(101)))
+        let store = try context.store(tables)
         try store.write { writer in
-            for table in manyTables { try writer.upsert(["id": "a", "n": 1], into: table.name) }
+            for table in tables { try writer.upsert(["id": "a", "n": 1], into: table.name) }
         }
         return store
     }

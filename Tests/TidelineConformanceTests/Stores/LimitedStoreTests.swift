@@ -1,0 +1,48 @@
+import Testing
+import TidelineConformance
+import TidelineKeyValue
+import TidelineMemory
+import TidelineStore
+import TidelineTestSupport
+
+/// An in-memory store that declares a maximum number of tables and indexes, and refuses more.
+private struct LimitedStore: StoreLayer {
+    typealias Reader = MemoryStore.Reader
+    typealias Writer = MemoryStore.Writer
+
+    static let maximum = 151
+
+    let base: MemoryStore
+
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.maximumTablesAndIndexes = Self.maximum
+        return capabilities
+    }
+
+    func define(_ tables: [TableSchema]) throws {
+        let names = Set(tables.map(\.name))
+        let kept = try base.tables().filter { !names.contains($0.name) }
+        let count = (kept + tables).reduce(0) { $0 + 1 + $1.indexes.count }
+        guard count <= Self.maximum else {
+            throw StoreError(.tooManyTables, "there would be \(count) tables and indexes", table: tables.last?.name)
+        }
+        try base.define(tables)
+    }
+}
+
+@Suite("Stores with declared limits")
+struct LimitedStoreTests {
+    /// A fifth of the full amounts: the long check defines up to two hundred tables.
+    private static let suite = ConformanceSuite(
+        StoreHarness(modes: []) { _ in LimitedStore(base: try MemoryStore()) },
+        settings: ConformanceSettings(rows: 20_000, profile: .long))
+
+    @Test(
+        "A store that keeps to its maximum of tables passes every check of many tables",
+        arguments: ["MOD-024", "SCA-007", "TRN-065", "TRN-066", "LNG-002"])
+    func passes(_ id: String) async throws {
+        let check = try #require(Check.named(id))
+        try await ConcurrencyLimit.checks.run { try await Self.suite.verify(check) }
+    }
+}
