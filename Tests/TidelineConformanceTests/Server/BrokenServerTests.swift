@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 import Tideline
 import TidelineConformance
+import TidelineStore
 import TidelineTestStores
 import TidelineWire
 
@@ -31,8 +32,8 @@ struct BrokenServerTests {
         let quirks: Set = [
             "SRV-302", "SRV-308", "SRV-316", "SRV-603", "SRV-704", "SRV-805", "SRV-811", "SRV-508",
         ]
-        // Found by the servers with timing below, or by a server that answers everything with success.
-        let others: Set = ["SRV-307", "SRV-608", "SRV-609", "SRV-904"]
+        // Found by the servers below.
+        let others: Set = ["SRV-307", "SRV-504", "SRV-608", "SRV-609", "SRV-904"]
         let missing = Set(ServerCheck.all.map(\.id)).subtracting(ServerFlaw.all.flatMap(\.ids))
         #expect(missing.subtracting(quirks).subtracting(others) == [])
     }
@@ -127,5 +128,41 @@ struct BrokenServerTests {
         })
         let found = try await deviations(of: suite, ServerCheck.all.filter { ["SRV-307", "SRV-904"].contains($0.id) })
         #expect(Set(found.keys) == ["SRV-307", "SRV-904"])
+    }
+
+    @Test(arguments: ServerDialect.all)
+    func `a server whose deletes and undeletes keep the timestamp of the row is found`(_ dialect: ServerDialect)
+        async throws
+    {
+        let fixture = try ServerFixture(.simplest, dialect)
+        let suite = try fixture.suite { StampKeepingServer(base: $0, store: fixture.store) }
+        let found = try await deviations(of: suite, ServerCheck.deletes)
+        #expect(Set(found.keys) == ["SRV-504", "SRV-510"], "\(found)")
+    }
+}
+
+/// A transport to a service whose deletes and undeletes keep `updatedAt`.
+private struct StampKeepingServer: Transport {
+    let base: ServiceTransport
+    let store: TestStore
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        guard request.isOfRow, request.method != .get else {
+            return try await base.send(request, body: body, timeout: timeout)
+        }
+        let table = ServerFixture.schema.name
+        let before = try store.read { try $0.rows(matching: TableQuery(table)) }.rows
+        let response = try await base.send(request, body: body, timeout: timeout)
+        try store.write { writer in
+            for old in before {
+                guard let new = try writer.row(in: table, id: old.idText), new["deleted"] != old["deleted"] else {
+                    continue
+                }
+                var row: Row = ["updatedAt": old["updatedAt"] ?? .null]
+                row.id = old.id
+                try writer.upsert(row, into: table)
+            }
+        }
+        return response
     }
 }

@@ -271,11 +271,6 @@ extension ServerFlaw {
         .path("hides deleted rows from lists", "SRV-503") {
             if $0.isList { $0.replace("(?i)&__includedeleted=true", with: "") }
         },
-        .path("keeps the timestamp of a deleted row", "SRV-504") { request in
-            if request.isList, request.target.lowercased().contains("includedeleted") {
-                request.replace("updatedAt%20ge", with: "updatedAt%20lt")
-            }
-        },
         .output("answers a delete of nothing with 200", "SRV-507") { request, answer in
             if request.method == .delete, [404, 410].contains(answer.status) { answer.set(200) }
         },
