@@ -15,7 +15,8 @@ public struct ServerCheck: Sendable, Identifiable {
     /// The reason why clients rely on the promise.
     public let explanation: String
     /// How a client works with a server that does not keep the promise, or `nil` if it cannot. A broken promise of the
-    /// first kind is reported as ``CheckStatus/tolerated``, of the second as ``CheckStatus/failed``.
+    /// first kind is reported as ``CheckStatus/tolerated``, of the second as ``CheckStatus/failed``. The latter also
+    /// applies to what no client works with, such as lost rows, changed values, and requests without a response.
     public let tolerance: String?
 
     let needs: [ServerNeed]

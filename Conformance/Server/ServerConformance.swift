@@ -143,7 +143,7 @@ public struct ServerConformance: Sendable {
             }
             group.addTask {
                 try? await Task.sleep(for: limit)
-                return BrokenPromise("the check does not end within \(limit)")
+                return BrokenPromise("the check does not end within \(limit)", isTolerable: false)
             }
             let first = await group.next() ?? nil
             group.cancelAll()
@@ -160,7 +160,7 @@ public struct ServerConformance: Sendable {
         let failure = CheckResult.Failure(
             message: isVerdict ? "\(error)" : "the server's response cannot be used: \(error)", seed: 1, script: log)
         if error is SuiteFailure { return CheckResult(id: check.id, status: .harnessError, failure: failure) }
-        guard let tolerance = check.tolerance else {
+        guard let tolerance = check.tolerance, (error as? BrokenPromise)?.isTolerable == true else {
             return CheckResult(id: check.id, status: .failed, failure: failure)
         }
         return CheckResult(
@@ -179,8 +179,13 @@ public struct ServerConformanceError: Error, CustomStringConvertible {
 /// A promise that does not hold: the expected and the actual behavior.
 struct BrokenPromise: Error, CustomStringConvertible {
     var description: String
+    /// Whether the tolerance of the check, if it has one, covers this deviation.
+    var isTolerable: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isTolerable: Bool = true) {
+        self.description = description
+        self.isTolerable = isTolerable
+    }
 }
 
 /// A promise that has no meaning for this server or table.

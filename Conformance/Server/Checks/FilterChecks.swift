@@ -43,8 +43,8 @@ extension ServerCheck {
             tolerated: "The client adds `or column eq null` to the filter"
         ) { check in
             try await check.insert(rows: [["text": "a", "number": 1], ["text": "b", "number": 2], ["text": "c"]])
-            try await check.expect(filter: "number ne 1", finds: ["b", "c"])
-            try await check.expect(filter: "not (number eq 1)", finds: ["b", "c"])
+            try await check.expect(filter: "number ne 1", finds: ["b", "c"], atLeast: ["b"])
+            try await check.expect(filter: "not (number eq 1)", finds: ["b", "c"], atLeast: ["b"])
         },
         ServerCheck(
             "SRV-705", "and binds more tightly than or; parentheses and not are respected",
@@ -122,7 +122,7 @@ extension ServerCheck {
             tolerated: "A pull receives more rows than the filter asks for; local queries have the app's filter"
         ) { check in
             try await check.insert(texts: ["abc", "ABC"])
-            try await check.expect(.compare("text", .equal, "abc"), finds: ["abc"])
+            try await check.expect(.compare("text", .equal, "abc"), finds: ["abc"], atLeast: ["abc"])
         },
         ServerCheck(
             "SRV-713", "The test for a substring has the form of the dialect",
@@ -146,8 +146,10 @@ extension ServerCheck {
             tolerated: "A pull receives more rows than the filter asks for; local queries have the app's filter"
         ) { check in
             try await check.insert(texts: ["100%", "1000", "a_b", "axb", "A_B"])
-            try await check.expect(.function(.contains, [.column("text"), .literal("0%")]), finds: ["100%"])
-            try await check.expect(.function(.contains, [.column("text"), .literal("a_")]), finds: ["a_b"])
+            for (part, text) in [("0%", "100%"), ("a_", "a_b")] {
+                try await check.expect(
+                    .function(.contains, [.column("text"), .literal(.string(part))]), finds: [text], atLeast: [text])
+            }
         },
         ServerCheck(
             "SRV-716", "tolower, toupper, length, trim, concat and substring are evaluated",

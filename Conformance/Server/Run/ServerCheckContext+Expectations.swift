@@ -1,6 +1,13 @@
 internal import TidelineStore
 
 extension ServerCheckContext {
+    /// Calls `body`. A promise that it finds broken is a failure, also if the check has a tolerance.
+    func mustHold(_ body: () async throws -> Void) async throws {
+        do { try await body() } catch let error as BrokenPromise {
+            throw BrokenPromise(error.description, isTolerable: false)
+        }
+    }
+
     /// Fails unless a condition holds.
     func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws {
         guard condition else { throw BrokenPromise(message()) }
@@ -37,17 +44,28 @@ extension ServerCheckContext {
     }
 
     /// Fails unless a filter finds the rows of this check with these texts, in any order.
-    func expect(_ predicate: RowPredicate, finds texts: [String]) async throws {
+    ///
+    /// - Parameter needed: The texts without which no tolerance applies.
+    func expect(_ predicate: RowPredicate, finds texts: [String], atLeast needed: [String] = []) async throws {
         let found = try await list(predicate)
-        try expect(
-            found.rows.map { $0.text ?? "" }.sorted(), is: texts.sorted(), "the texts of \(found.answer.summary)")
+        try await expect(found, shows: texts, atLeast: needed, "the texts of \(found.answer.summary)")
     }
 
     /// Fails unless a filter, sent as it is, finds the rows of this check with these texts, in any order.
-    func expect(filter: String, finds texts: [String]) async throws {
+    ///
+    /// - Parameter needed: The texts without which no tolerance applies.
+    func expect(filter: String, finds texts: [String], atLeast needed: [String] = []) async throws {
         let answer = try await tryList(filter: filter)
         try expect(answer, has: 200, what: "the filter \(filter)")
-        try expect(answer.page().rows.map { $0.text ?? "" }.sorted(), is: texts.sorted(), "the filter \(filter)")
+        try await expect(answer.page(), shows: texts, atLeast: needed, "the filter \(filter)")
+    }
+
+    private func expect(
+        _ page: ServerPage, shows texts: [String], atLeast needed: [String], _ what: String
+    ) async throws {
+        let found = page.rows.map { $0.text ?? "" }.sorted()
+        try await mustHold { try expect(found.filter(needed.contains), is: needed, what) }
+        try expect(found, is: texts.sorted(), what)
     }
 
     private static func text<T>(_ value: T) -> String {
