@@ -20,6 +20,8 @@ public struct ServerCheck: Sendable, Identifiable {
     public let tolerance: String?
 
     let needs: [ServerNeed]
+    /// Whether the check reads the rows that checks of paging share. They are inserted before its time begins.
+    let readsSharedRows: Bool
     let body: @Sendable (ServerCheckContext) async throws -> Void
 
     /// Creates a check.
@@ -30,9 +32,11 @@ public struct ServerCheck: Sendable, Identifiable {
     ///   - why: The reason why clients rely on the promise; shown by `--explain`.
     ///   - tolerance: How a client works with another behavior.
     ///   - needs: The properties of the server without which the check is skipped.
+    ///   - readsSharedRows: Whether the check reads the rows of ``ServerSession/sharedRows()``.
     init(
         _ id: String, _ promise: String, why explanation: String, tolerated tolerance: String? = nil,
-        needs: [ServerNeed] = [], body: @escaping @Sendable (ServerCheckContext) async throws -> Void
+        needs: [ServerNeed] = [], readsSharedRows: Bool = false,
+        body: @escaping @Sendable (ServerCheckContext) async throws -> Void
     ) {
         guard let group = CheckGroup(rawValue: String(id.prefix(5))) else {
             preconditionFailure("there is no check group for \(id)")
@@ -43,6 +47,7 @@ public struct ServerCheck: Sendable, Identifiable {
         self.explanation = explanation
         self.tolerance = tolerance
         self.needs = needs
+        self.readsSharedRows = readsSharedRows
         self.body = body
     }
 

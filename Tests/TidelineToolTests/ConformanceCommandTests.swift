@@ -50,6 +50,7 @@ struct ConformanceCommandTests {
             (["--server", "http://127.0.0.1:1", "--dialect", "zumo3"], "there is no dialect \"zumo3\""),
             (["--server", "http://127.0.0.1:1", "--store", "memory"], "--store is for stores"),
             (["--server", "http://127.0.0.1:1", "--filter", "SRV-999"], "no check matches"),
+            (["--server", "http://127.0.0.1:1", "--rows", "50001"], "--rows must be at most 50000 with --server"),
             (
                 ["--server", "http://127.0.0.1:1", "--token-file", "/nonexistent"],
                 "--token-file: /nonexistent cannot be"

@@ -117,7 +117,8 @@ extension ServerCheck {
             why: "Without it, a server cuts the list silently, and a client may take the page for everything.",
             tolerated:
                 "An incremental pull takes no page for the last one before the count or an empty page says so; a remote "
-                + "query receives the first page only"
+                + "query receives the first page only",
+            readsSharedRows: true
         ) { check in
             let shared = try await check.session.sharedRows()
             let first = try await shared.context.list(order: [OrderTerm("number")])
@@ -126,7 +127,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-213", "No row is missing or repeated on the linked pages",
-            why: "Pages that overlap or leave gaps show an app a list that never existed."
+            why: "Pages that overlap or leave gaps show an app a list that never existed.", readsSharedRows: true
         ) { check in
             let shared = try await check.session.sharedRows()
             let first = try await shared.context.list(order: [OrderTerm("number")])
@@ -137,7 +138,7 @@ extension ServerCheck {
         ServerCheck(
             "SRV-214",
             "A page has as many rows as $top, or a link to the rest, or a count that shows that rows are missing",
-            why: "A pull must know whether more rows match."
+            why: "A pull must know whether more rows match.", readsSharedRows: true
         ) { check in
             let shared = try await check.session.sharedRows()
             let wanted = min(shared.rows.count, 1_000)
@@ -159,7 +160,8 @@ extension ServerCheck {
             "SRV-215", "A pull by updatedAt, as clients do it, receives every row once",
             why:
                 "Clients order by updatedAt and id, and continue with `updatedAt ge` the last timestamp. If one timestamp "
-                + "fills a page, they read its millisecond by `id gt`. Both must agree with the order of the server."
+                + "fills a page, they read its millisecond by `id gt`. Both must agree with the order of the server.",
+            readsSharedRows: true
         ) { check in
             let shared = try await check.session.sharedRows()
             let found = try await PullWalk(context: shared.context, check: check).ids()
@@ -169,7 +171,8 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-216", "A list by id, continued with `id gt` the last id, has every row once",
-            why: "Pulls without a query id page in this way, because no change of a row moves it to another page."
+            why: "Pulls without a query id page in this way, because no change of a row moves it to another page.",
+            readsSharedRows: true
         ) { check in
             let shared = try await check.session.sharedRows()
             var ids: [String] = []
@@ -194,7 +197,8 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-218", "A link to the next page leads to the same server",
-            why: "Each request contains the user's token, so a client follows no link to another host."
+            why: "Each request contains the user's token, so a client follows no link to another host.",
+            readsSharedRows: true
         ) { check in
             let shared = try await check.session.sharedRows()
             let page = try await shared.context.list(order: [OrderTerm("number")], top: check.isDatasync ? nil : 10)

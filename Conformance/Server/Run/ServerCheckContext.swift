@@ -177,16 +177,18 @@ final class ServerCheckContext: Sendable {
     /// Deletes a row when the check ends.
     func willRemove(_ id: String) { state.withLock { $0.ids.append(id) } }
 
-    /// Deletes the rows of this check. Errors are ignored, because the check has ended.
+    /// Deletes the rows of this check, also if it was cancelled. Errors are ignored, because the check has ended.
     func removeRows() async {
         let ids = state.withLock { state in
             defer { state.ids = [] }
             return state.ids
         }
-        _ = try? await concurrently(ids.count, width: 16) { number in
-            guard let wire = try? self.dialect.delete(ids[number], from: self.table, version: nil) else { return }
-            self.session.noteRemoval(try? await self.session.send(wire))
-        }
+        await Task {
+            _ = try? await concurrently(ids.count, width: 16) { number in
+                guard let wire = try? self.dialect.delete(ids[number], from: self.table, version: nil) else { return }
+                self.session.noteRemoval(try? await self.session.send(wire, isCounted: false))
+            }
+        }.value
     }
 
     /// The last requests and responses.

@@ -45,9 +45,12 @@ final class ServerSession: Sendable {
     /// Sends a request with the headers of a client. A response with `Retry-After` that the server is busy is followed
     /// by another attempt.
     ///
+    /// - Parameter isCounted: Whether the request is one of those whose number is limited.
     /// - Throws: ``BrokenPromise`` if there is no response; ``SuiteFailure`` if the run has sent too many requests.
-    func send(_ wire: WireRequest) async throws -> ServerAnswer {
+    func send(_ wire: WireRequest, isCounted: Bool = true) async throws -> ServerAnswer {
         for attempt in 1... {
+            try Task.checkCancellation()
+            if isCounted { try countRequest() }
             let answer = try await sendOnce(wire)
             let wait = answer.headers[.retryAfter].flatMap { Int($0) }
             guard [429, 503].contains(answer.status), let wait, attempt < Self.maximumAttempts else { return answer }
@@ -56,10 +59,13 @@ final class ServerSession: Sendable {
         throw SuiteFailure(description: "no attempt was made")
     }
 
-    private func sendOnce(_ wire: WireRequest) async throws -> ServerAnswer {
+    private func countRequest() throws {
         guard requests.add(1, ordering: .relaxed).newValue <= options.maximumRequests else {
             throw SuiteFailure(description: "the run has sent \(options.maximumRequests) requests, the maximum")
         }
+    }
+
+    private func sendOnce(_ wire: WireRequest) async throws -> ServerAnswer {
         var http = HTTPRequest(
             method: wire.method, scheme: address.scheme, authority: address.authority,
             path: address.pathAndQuery(of: wire.target))
@@ -142,7 +148,8 @@ struct SharedRows: Sendable {
 final class OnceTask<Value: Sendable>: Sendable {
     private let task = Mutex<Task<Value, any Error>?>(nil)
 
-    /// Returns the value; computes it unless it has been or is being computed.
+    /// Returns the value; computes it unless it has been or is being computed. A caller that is cancelled cancels the
+    /// computation, for all callers.
     func value(_ compute: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let task = task.withLock { task in
             if let task { return task }
@@ -150,7 +157,11 @@ final class OnceTask<Value: Sendable>: Sendable {
             task = new
             return new
         }
-        return try await task.value
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 
     /// Returns the value, or `nil` if it was not computed.

@@ -40,6 +40,8 @@ struct ServerOptions: ParsableArguments {
     var tokenVariable: String?
 
     private static let defaults = ServerConformance.Options()
+    /// The number of rows that checks can read, with some pages of 50, in fewer than the requests of a run.
+    private static let maximumRows = 50_000
 
     /// Checks that no option of this group is used without `--server`.
     func confirmNoneIsSet() throws {
@@ -59,8 +61,11 @@ struct ServerOptions: ParsableArguments {
     }
 
     /// Returns the suites for the server, one for each dialect.
-    /// - Throws: `ValidationError` for an invalid address, and for a token that cannot be read.
+    /// - Throws: `ValidationError` for an invalid address, too many rows, and a token that cannot be read.
     func suites(_ url: String, rows: Int?, rounds: Int, timeLimit: Duration) throws -> [ServerConformance] {
+        guard rows ?? 0 <= Self.maximumRows else {
+            throw ValidationError("--rows must be at most \(Self.maximumRows) with --server.")
+        }
         var options = Self.defaults
         options.table = table ?? options.table
         options.allowsRows = allowRows

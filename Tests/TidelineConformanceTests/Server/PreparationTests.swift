@@ -106,11 +106,15 @@ struct PreparationTests {
     @Test func `a run sends no more requests than allowed`() async throws {
         var options = ServerConformance.Options()
         options.maximumRequests = 20
-        let transport = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
+        let fixture = try ServerFixture(.simplest, .zumo2)
+        let transport = ServiceTransport(service: fixture.service)
         let suite = try ServerConformance(url: "http://server.test", transport: transport, options: options)
         var statuses: Set<CheckStatus> = []
         for check in ServerCheck.all.prefix(20) { statuses.insert(await suite.run(check).status) }
         #expect(statuses.contains(.harnessError))
+        // Those that delete its rows are sent nevertheless.
+        let left = try fixture.store.read { try $0.rows(matching: TableQuery("ConformanceItem")) }.rows
+        #expect(!left.isEmpty && left.allSatisfy { $0["deleted"] == true }, "\(left)")
     }
 
     @Test func `a server that asks to wait is asked again`() async throws {

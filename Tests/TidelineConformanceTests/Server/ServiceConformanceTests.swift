@@ -106,21 +106,56 @@ struct ServiceConformanceTests {
         // The failure cancels the inserts that are in flight.
         #expect((1...50).contains(left.count) && left.allSatisfy { $0["deleted"] == true }, "\(left)")
     }
+
+    @Test(.timeLimit(.minutes(5)), arguments: ServerDialect.all)
+    func `a cancelled run ends while shared rows are inserted, and deletes them`(_ dialect: ServerDialect) async throws
+    {
+        let fixture = try ServerFixture(.simplest, dialect)
+        let (stalls, continuation) = AsyncStream<Void>.makeStream()
+        let suite = try fixture.suite {
+            RefusingTransport(base: $0, limit: 50) {
+                continuation.yield()
+                try await Task.sleep(for: .seconds(86_400))
+            }
+        }
+        let check = try #require(ServerCheck.all.first { $0.id == "SRV-212" })
+        let run = Task { await suite.run(check) }
+        _ = await stalls.first { _ in true }
+        run.cancel()
+        _ = await run.value
+        await suite.finish()
+        let left = try fixture.store.read { try $0.rows(matching: TableQuery("ConformanceItem")) }.rows
+        #expect((1...50).contains(left.count) && left.allSatisfy { $0["deleted"] == true }, "\(left)")
+    }
+
+    @Test(arguments: ServerCheck.all.filter(\.readsSharedRows))
+    func `the shared rows are inserted before the time of a check begins`(_ check: ServerCheck) async throws {
+        var options = ServerConformance.Options()
+        (options.timeLimit, options.rows) = (.zero, 130)
+        let transport = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
+        let suite = try ServerConformance(url: "http://server.test", transport: transport, options: options)
+        _ = await suite.run(check)
+        #expect(try await suite.session.sharedRows().rows.count == 130)
+    }
 }
 
 /// A transport to a server that fails after a number of inserts.
 private final class RefusingTransport: Transport {
     private let base: ServiceTransport
     private let limit: Int
+    /// Called before each failure.
+    private let wait: @Sendable () async throws -> Void
     private let inserts = Atomic(0)
 
-    init(base: ServiceTransport, limit: Int) {
+    init(base: ServiceTransport, limit: Int, wait: @escaping @Sendable () async throws -> Void = {}) {
         self.base = base
         self.limit = limit
+        self.wait = wait
     }
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         guard request.method != .post || inserts.add(1, ordering: .relaxed).newValue <= limit else {
+            try await wait()
             return TransportResponse(response: HTTPResponse(status: .internalServerError), body: [])
         }
         return try await base.send(request, body: body, timeout: timeout)

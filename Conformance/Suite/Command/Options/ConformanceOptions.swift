@@ -39,7 +39,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     @Option(help: "The number of repetitions of random checks; twice as many rounds take about twice as long.")
     package var rounds: Int = 1
 
-    @Option(help: "The number of rows that the scale checks store; by default 100000, or 1000 for a server.")
+    @Option(help: "The number of rows that scale checks store; by default 100000; for a server 1000, at most 50000.")
     package var rows: Int?
 
     @Option(
