@@ -99,7 +99,7 @@ public struct BenchOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Compare with an earlier run, from its --json report.", valueName: "path"))
     var compare: String?
 
-    @Flag(help: "Exit with status 1 if something is significantly slower than in the --compare report.")
+    @Flag(help: "Exit with status 1 if something is significantly slower than with --compare, or nothing is tested.")
     var failOnRegression = false
 
     /// Creates options, for the parser.

@@ -23,7 +23,9 @@ struct BenchSession: Sendable {
         terminal = Terminal(usesStandardError: outputs.useStandardOutput)
         let chosen = try SubjectSelection(options, stores: stores)
         let settings = options.settings
-        earlier = try options.compare.map { try PreviousRun(path: $0, settings: settings) }
+        earlier = try options.compare.map {
+            try PreviousRun(path: $0, settings: settings, isTested: options.failOnRegression)
+        }
         do {
             let (main, others) = try Self.makeFolders(options, chosen)
             folders = [main] + others.values
@@ -97,8 +99,16 @@ struct BenchSession: Sendable {
         let comparison = earlier?.comparison(with: report)
         terminal.write((options.reports.quiet ? "" : "\n") + text(of: report, comparison))
         guard outputs.write(ComparedReport(report: report, comparison: comparison)) else { return ExitStatus.usage }
-        let isSlower = options.failOnRegression && comparison?.hasRegression == true
-        return report.hasFailures || isSlower ? 1 : 0
+        return report.hasFailures || options.failOnRegression && isRefused(comparison) ? 1 : 0
+    }
+
+    /// Returns whether a comparison has a regression, or, after a message, whether it cannot find any.
+    private func isRefused(_ comparison: BenchmarkComparison?) -> Bool {
+        guard let comparison, comparison.findsRegressions else {
+            Output.note("--fail-on-regression: no result could be tested against those of --compare.")
+            return true
+        }
+        return comparison.hasRegression
     }
 
     /// The report for the terminal.

@@ -8,8 +8,10 @@ struct PreviousRun: Sendable {
     private let report: BenchmarkReport
 
     /// Reads the report.
-    /// - Throws: `ValidationError` if the file is not a report, or if its settings differ.
-    init(path: String, settings: BenchmarkSettings) throws {
+    ///
+    /// - Parameter isTested: Whether the report needs enough repetitions for a test.
+    /// - Throws: `ValidationError` if the file is not a report, if its settings differ, or if it has too few repetitions.
+    init(path: String, settings: BenchmarkSettings, isTested: Bool) throws {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
             throw ValidationError("--compare: \(path) cannot be read: \(error.reason)")
@@ -22,6 +24,12 @@ struct PreviousRun: Sendable {
             _ = try BenchmarkComparison(old: report, new: new)
         } catch {
             throw ValidationError("--compare: \(error)")
+        }
+        let (count, fewest) = (report.settings.repetitions, BenchmarkComparison.fewestRepetitions)
+        guard count >= fewest || !isTested else {
+            throw ValidationError(
+                "--fail-on-regression needs at least \(fewest) repetitions, but \(path) has \(count); with fewer, no "
+                    + "difference is significant.")
         }
     }
 

@@ -68,6 +68,21 @@ struct BenchCommandTests {
         #expect(try probe.leftovers() == [])
     }
 
+    @Test("--fail-on-regression refuses an old report with too few repetitions, and exits with 1 if nothing is tested")
+    func untested() throws {
+        let work = ["--rows", "200", "--warm-up", "0", "--filter", "scan-view"]
+        let old = ["--json", probe.path("report.json")]
+        let new = work + ["--compare", probe.path("report.json"), "--fail-on-regression"]
+        #expect(try run(work + old + ["--repetitions", "2"], hasFaults: false).status == 0)
+        let few = try run(new, hasFaults: false)
+        #expect(few.status == 2, "\(few)")
+        #expect(few.err.contains("needs at least 9 repetitions, but \(probe.path("report.json")) has 2"), "\(few.err)")
+        #expect(try run(work + old + ["--repetitions", "9"], hasFaults: false).status == 0)
+        let other = try run(new + ["--store", "none", "--no-baseline"])
+        #expect(other.status == 1, "\(other)")
+        #expect(other.err.contains("no result could be tested"), "\(other.err)")
+    }
+
     @Test(
         "Invalid arguments exit with 2 and a message before the run",
         arguments: [

@@ -40,6 +40,7 @@ struct ComparisonTests {
         #expect(little.entries[0].verdict == .slower)
         #expect(!little.hasRegression)
         #expect(abs(try #require(little.entries[0].change) - 0.02) < 1e-9)
+        #expect(little.findsRegressions)
     }
 
     @Test("Fewer than nine repetitions on one side are not tested")
@@ -47,7 +48,7 @@ struct ComparisonTests {
         let comparison = try BenchmarkComparison(old: report(times(1, count: 8)), new: report(times(2)))
         #expect(comparison.entries[0].verdict == .tooFew)
         #expect(comparison.entries[0].probability == nil)
-        #expect(!comparison.hasRegression)
+        #expect(!comparison.hasRegression && !comparison.findsRegressions)
         #expect(comparison.terminalText().contains("too few repetitions"))
     }
 
@@ -80,6 +81,7 @@ struct ComparisonTests {
         let comparison = try BenchmarkComparison(old: report(times(1), id: "gone"), new: report(times(1), id: "came"))
         #expect(comparison.entries.map(\.workload) == ["came", "gone"])
         #expect(comparison.entries.map(\.verdict) == [.onlyNew, .onlyOld])
+        #expect(!comparison.findsRegressions)
         var failed = report(times(1))
         failed.results[0].subjects[0].failure = .init(kind: .failed, reason: "")
         #expect(try verdict(report(times(1)), failed) == .onlyOld)
@@ -175,6 +177,7 @@ struct ComparisonTests {
         let comparison = try BenchmarkComparison(old: make(1), new: make(2))
         #expect(comparison.entries.allSatisfy { $0.verdict == .same })
         #expect(comparison.warnings.contains { $0.hasPrefix("244 comparisons are too many") })
+        #expect(!comparison.findsRegressions)
     }
 
     @Test("Every format shows the verdicts and escapes all texts")

@@ -24,6 +24,8 @@ package struct BenchmarkComparison: Sendable, Hashable {
 
     /// Whether an entry is a regression.
     package var hasRegression: Bool { entries.contains(where: \.isRegression) }
+    /// Whether a regression can be found at all: something was tested, with enough iterations for the number of tests.
+    package private(set) var findsRegressions = false
 
     /// The comparison of a subject in a workload.
     package struct Entry: Sendable, Hashable {
@@ -110,13 +112,15 @@ package struct BenchmarkComparison: Sendable, Hashable {
         warnIfBlind(tests: tested.count)
     }
 
-    /// Warns if there are too many tests for the iterations, so that even the clearest difference is not significant.
+    /// Finds out whether there are tests. Warns if there are too many for the iterations, so that even the clearest
+    /// difference is not significant.
     private mutating func warnIfBlind(tests: Int) {
         let counts = entries.filter { $0.probability != nil }.compactMap { entry in
             entry.old.flatMap { old in entry.new.map { (old.count, $0.count) } }
         }
         guard let most = counts.max(by: { $0.0 + $0.1 < $1.0 + $1.1 }) else { return }
-        guard MannWhitney.leastProbability(most.0, most.1) * Double(tests) >= Self.significance else { return }
+        findsRegressions = MannWhitney.leastProbability(most.0, most.1) * Double(tests) < Self.significance
+        guard !findsRegressions else { return }
         warnings.append(
             "\(tests) comparisons are too many for the number of repetitions: no difference can be significant. "
                 + "Use fewer workloads or more --repetitions.")
