@@ -87,8 +87,9 @@ public struct ConformanceSuite: Sendable {
         let start = ContinuousClock.now
         var result = await CheckThread(check, suite: self).result()
         result.seconds = (ContinuousClock.now - start) / .seconds(1)
-        timeOuts.note(result)
-        return knownFailures.judged(result, store: name)
+        let judged = knownFailures.judged(result, store: name)
+        timeOuts.note(judged)
+        return judged
     }
 
     /// The name in reports: the harness's name, or the name that the store declares.
@@ -173,7 +174,7 @@ public struct ConformanceSettings: Sendable, Hashable {
     /// The time after which a check counts as hung; ten times as long for checks of the tier ``CheckTier/long``. After
     /// the first hang, other checks of the same store wait for a twentieth of this time, but at least ten seconds, and
     /// those of the same group for a sixtieth, but at least five seconds; if they time out, they are reported as not
-    /// run, with the reason.
+    /// run, with the reason. A hang that is a known failure does not shorten the time of the others.
     public var timeLimit: Duration
     /// The profile that selects the checks.
     public var profile: Profile

@@ -51,7 +51,7 @@ package final class TimeOuts: Sendable {
         }
     }
 
-    /// Records a check that failed because it timed out.
+    /// Records a check that failed because it timed out. After a known failure, others need verdicts of their own.
     package func note(_ result: CheckResult) {
         guard let kind = result.timeOut, result.status == .failed, let group = Check.named(result.id)?.group else {
             return

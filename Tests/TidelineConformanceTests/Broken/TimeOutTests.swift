@@ -37,6 +37,18 @@ struct TimeOutTests {
         #expect(await suite.run(check).status == status)
     }
 
+    @Test("After a check that is known to time out, another waits for the whole limit and has a verdict")
+    func knownFailure() async throws {
+        let harness = StoreHarness(modes: []) { try PlainStore($0, flaw: nil) }
+        let suite = ConformanceSuite(
+            harness, settings: ConformanceSettings(timeLimit: .seconds(2)),
+            knownFailures: try KnownFailures(parsing: "UPS-001 issue 3"))
+        for (id, status) in [("UPS-001", CheckStatus.knownFailure), ("UPS-002", CheckStatus.failed)] {
+            let check = Check(id, "A check that waits") { _ in Thread.sleep(forTimeInterval: 10) }
+            #expect(await suite.run(check).status == status)
+        }
+    }
+
     @Test("The first check waits for the whole limit, other checks of the store less, those of its group least")
     func limits() {
         let timeOuts = TimeOuts()

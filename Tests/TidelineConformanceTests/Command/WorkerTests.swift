@@ -63,6 +63,16 @@ struct WorkerTests {
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("within 5.0 seconds") == true })
     }
 
+    @Test("A check that is known to hang does not hide another that hangs")
+    func knownHang() throws {
+        try "GET-010 issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
+        let results = try failingReport(
+            "--store", "hangs", "--time-limit", "5", "--filter", "GET-010", "--filter", "GET-011", "--filter",
+            "GET-012", "--known", probe.path("known")
+        ).stores[0].results
+        #expect(results.map(\.status) == [.knownFailure, .failed, .notRun])
+    }
+
     @Test("The output of a store is not taken for a message of its process")
     func printing() throws {
         let output = try probe.run("--store", "prints", "--filter", "GET-001", "--filter", "GET-011")

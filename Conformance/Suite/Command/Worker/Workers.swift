@@ -60,8 +60,9 @@ final class Workers: CheckExecutor {
         let store = suite.name
         let judging: (ConformanceEvent.Kind) -> Void = { kind in
             guard case .checkEnded(let result) = kind else { return note(kind) }
-            suite.timeOuts.note(result)
-            note(.checkEnded(suite.knownFailures.judged(result, store: store)))
+            let judged = suite.knownFailures.judged(result, store: store)
+            suite.timeOuts.note(judged)
+            note(.checkEnded(judged))
         }
         var rest = checks
         while !rest.isEmpty, !state.withLock({ $0.isStopped }) {
@@ -101,7 +102,8 @@ final class Workers: CheckExecutor {
             return !isHung
         }
         alarm.cancel()
-        // The thread of the hung check still runs and would disturb the checks that follow.
+        // Threads of the hung check still run and would disturb the checks that follow. Their time depends on whether
+        // the failure is known, which the worker does not know.
         if isHung { process.kill() }
         let how = process.end()
         if isHung { return nil }
@@ -132,7 +134,7 @@ final class Workers: CheckExecutor {
 extension WorkerMessage {
     /// Whether a check ended because it timed out.
     fileprivate var isHang: Bool {
-        if case .ended(let result) = self { result.timeOut == .call } else { false }
+        if case .ended(let result) = self { result.timeOut != nil } else { false }
     }
 }
 
