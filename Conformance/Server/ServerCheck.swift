@@ -81,6 +81,9 @@ enum ServerNeed: Sendable, Hashable {
     /// A deleted row stays in the table, marked as deleted.
     case tombstones
 
+    /// Whether only servers of another dialect lack the property.
+    var isDialect: Bool { if case .dialect = self { true } else { false } }
+
     /// Returns the reason why a check with this need is skipped, or `nil` if it runs.
     func obstacle(_ dialect: DialectName, _ facts: ServerFacts) -> String? {
         switch self {

@@ -117,8 +117,9 @@ public struct ServerConformance: Sendable {
             return CheckResult(
                 id: check.id, status: .harnessError, failure: .init(message: "\(error)", seed: 1, script: nil))
         }
-        if let reason = check.needs.lazy.compactMap({ $0.obstacle(session.dialectName, facts) }).first {
-            return CheckResult(id: check.id, status: .skipped, reason: reason)
+        for need in check.needs {
+            guard let reason = need.obstacle(session.dialectName, facts) else { continue }
+            return CheckResult(id: check.id, status: .skipped, reason: reason, isExcluded: need.isDialect)
         }
         let context = ServerCheckContext(session)
         let error = await Self.error(of: check, in: context, limit: session.options.timeLimit)

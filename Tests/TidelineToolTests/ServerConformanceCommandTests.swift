@@ -37,6 +37,8 @@ struct ServerConformanceCommandTests {
         #expect(tolerated.out.contains("deleted rows, which the server keeps"), "\(tolerated.out)")
         let strict = try tool.run("conformance", "--server", original.url, "--filter", "SRV-404", "--strict")
         #expect(strict.status == 1, "\(strict)")
+        let otherDialect = try tool.run("conformance", "--server", original.url, "--filter", "SRV-406", "--strict")
+        #expect(otherDialect.status == 0, "\(otherDialect)")
         let hard = try tool.run("conformance", "--server", original.url, "--filter", "SRV-503")
         #expect(hard.status == 0, "\(hard)")
         let (_, url) = try tool.startServer("--store", "memory", "--quirk", "hard-delete")

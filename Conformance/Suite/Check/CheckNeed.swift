@@ -64,9 +64,25 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
     /// Returns the reason why a check with this requirement cannot run, or `nil` if it can.
     func obstacle(_ capabilities: StoreCapabilities, _ harness: StoreHarness) -> SkipReason? {
-        if isCapability { return declared(by: capabilities) ? nil : .skipped("declared: \(absence)") }
+        if isCapability {
+            guard !declared(by: capabilities) else { return nil }
+            return .skipped("declared: \(absence)", isExcluded: opposite?.declared(by: capabilities) == true)
+        }
         if offered(by: harness) { return nil }
         return harness.lacking[self].map { .skipped("declared: \($0)") } ?? .notRun(absence)
+    }
+
+    /// The capability that a store declares instead of this one, if there is one. No store has both.
+    private var opposite: CheckNeed? {
+        switch self {
+        case .sharedFiles: .exclusiveFiles
+        case .exclusiveFiles: .sharedFiles
+        case .nan: .noNaN
+        case .noNaN: .nan
+        case .infinity: .noInfinity
+        case .noInfinity: .infinity
+        default: nil
+        }
     }
 
     private func declared(by store: StoreCapabilities) -> Bool {
@@ -133,8 +149,8 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// The reason why a check does not run.
 enum SkipReason: Sendable, Hashable {
-    /// The store declares that it does not make the promise.
-    case skipped(String)
+    /// The store declares that it does not make the promise; excluded if it makes the opposite one.
+    case skipped(String, isExcluded: Bool = false)
     /// The harness lacks a hook that the check requires.
     case notRun(String)
 }

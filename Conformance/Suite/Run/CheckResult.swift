@@ -12,6 +12,9 @@ public struct CheckResult: Sendable, Hashable, Codable {
     public var seconds: Double
     /// The kind of wait that timed out, if the check ended that way.
     package var timeOut: TimeOutKind?
+    /// `true` if the check was skipped because the store declares the opposite, or because of the dialect; otherwise
+    /// `nil`.
+    package var isExcluded: Bool?
 
     /// A problem with a store.
     public struct Failure: Sendable, Hashable, Codable {
@@ -32,10 +35,11 @@ public struct CheckResult: Sendable, Hashable, Codable {
 
     package init(
         id: String, status: CheckStatus, reason: String? = nil, failure: Failure? = nil, seconds: Double = 0,
-        timeOut: TimeOutKind? = nil
+        timeOut: TimeOutKind? = nil, isExcluded: Bool = false
     ) {
         self.id = id
         self.timeOut = timeOut
+        self.isExcluded = isExcluded ? true : nil
         self.status = status
         self.reason = reason
         self.failure = failure

@@ -113,7 +113,8 @@ extension CheckResult {
     /// Creates the result of a check that does not run.
     init(_ check: Check, _ obstacle: SkipReason) {
         switch obstacle {
-        case .skipped(let reason): self.init(id: check.id, status: .skipped, reason: reason)
+        case .skipped(let reason, let isExcluded):
+            self.init(id: check.id, status: .skipped, reason: reason, isExcluded: isExcluded)
         case .notRun(let reason): self.init(id: check.id, status: .notRun, reason: reason)
         }
     }

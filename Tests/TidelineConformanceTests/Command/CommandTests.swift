@@ -88,6 +88,9 @@ struct CommandTests {
         #expect(output.status == 1)
         #expect(output.out.contains("No failures in 1 check, but 1 did not pass, as --strict requires."))
         #expect(try probe.run("--store", "none", "--filter", "GET-011", "--strict").status == 0)
+        // NaN is stored in the first check and refused in the second.
+        let opposites = try probe.run("--store", "none", "--filter", "VAL-017", "--filter", "VAL-018", "--strict")
+        #expect(opposites.status == 0, "\(opposites)")
         let failing = ["--store", "miscounts", "--filter", "GET-011", "--strict"]
         #expect(try probe.run(failing + knownFailures("GET-011 issue 3")).status == 1)
     }

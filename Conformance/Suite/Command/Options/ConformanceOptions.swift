@@ -63,7 +63,10 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
             valueName: "folder"))
     package var fixtures: String?
 
-    @Flag(help: "Count checks that are skipped, tolerated, not run, or known to fail as failures.")
+    @Flag(
+        help: ArgumentHelp(
+            "Count checks that are skipped, tolerated, not run, or known to fail as failures.",
+            discussion: "Not those of the opposite of what a store declares, and of another dialect."))
     package var strict = false
 
     @OptionGroup package var reports: ReportOptions

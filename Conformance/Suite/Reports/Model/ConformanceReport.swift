@@ -44,9 +44,11 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     public var text: String { TerminalReport().text(of: self) }
 
     /// The number of results that a strict run counts as failures besides those of ``hasFailures``: checks that were
-    /// skipped, tolerated, or not run, and known failures.
+    /// skipped, tolerated, or not run, and known failures. Checks that no store or dialect could all pass are excluded.
     package var strictFailures: Int {
-        stores.reduce(0) { $0 + $1.results.count { $0.status != .passed && !$0.status.isFailure } }
+        stores.reduce(0) { sum, store in
+            sum + store.results.count { $0.status != .passed && !$0.status.isFailure && $0.isExcluded != true }
+        }
     }
 
     /// The groups of the checks, in order.
