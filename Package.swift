@@ -143,9 +143,9 @@ let package = Package(
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore"] + http, settings: pure),
         library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire"] + http + logging, settings: pure),
-        // The macro for typed tables. The plug-in is the program that the compiler starts. Its expansion is a library, so
-        // that a program for tests can use it: a test target that depends on a macro target makes the package manager
-        // build all tests for the host, and one that links swift-syntax has it built twice.
+        // The macro for typed tables. The plug-in is the program that the compiler starts. Its expansion is a library,
+        // so that a program for tests can use it: if a test target depends on a macro target, the package manager
+        // builds all tests for the host, and if it links swift-syntax, that is built twice.
         library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
         library(
             "TidelineMacroExpansion",

@@ -10,7 +10,7 @@ struct PreviousRun: Sendable {
     /// Reads the report.
     ///
     /// - Parameter isTested: Whether the report needs enough repetitions for a test.
-    /// - Throws: `ValidationError` if the file is not a report, if its settings differ, or if it has too few repetitions.
+    /// - Throws: `ValidationError` if the file is not a report, its settings differ, or it has too few repetitions.
     init(path: String, settings: BenchmarkSettings, isTested: Bool) throws {
         let data: Data
         do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
