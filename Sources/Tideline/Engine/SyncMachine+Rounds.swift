@@ -83,12 +83,13 @@ extension SyncMachine {
             return .offline(message: failure.message, nextTry: failing.nextTry)
         }
         let retried = retriedCount
+        if unresolved.count > retried { return .needsAttention(operationErrors: unresolved.count - retried) }
         if retried > 0 {
             let message = "\(retried == 1 ? "1 operation fails" : "\(retried) operations fail"), and will be sent again"
             return .failing(
                 Failure(code: .completedWithErrors, message: message), nextTry: pushRetryTime ?? idleSince)
         }
-        return unresolved.isEmpty ? .idle(since: idleSince) : .needsAttention(operationErrors: unresolved.count)
+        return .idle(since: idleSince)
     }
 
     // MARK: Push

@@ -21,7 +21,7 @@ public enum SyncStatus: Sendable, Hashable {
     case needsSignIn
     /// This number of operations failed and are not sent again until they change, ``SyncClient/syncNow()`` is called,
     /// the sync is started again, ``SyncSettings/connectivity`` reports a network, or the server recovers after it
-    /// failed for pulls too; see ``SyncClient/operationErrors()``. Everything else is in step.
+    /// failed for pulls too; see ``SyncClient/operationErrors()``. Everything else is in step, or tried again.
     case needsAttention(operationErrors: Int)
     /// A push, some of its operations, or the pull of a subscription fails for another reason, which the message
     /// describes. Everything else continues. It is tried again at this time. For operations, the code is

@@ -209,7 +209,7 @@ struct SyncMachineFailureTests {
             #expect(script.handle("pushed delayed 1 2") == "pushRetry \(delay); failing completedWithErrors")
             #expect(script.handle("pushRetry") == "push failed")
         }
-        #expect(script.handle("pushed unresolved 2 3") == "pushRetry 48.0; failing completedWithErrors")
+        #expect(script.handle("pushed unresolved 2 3") == "pushRetry 48.0; attention 1")
         #expect(script.handle("pushRetry") == "push failed")
         #expect(script.handle("pushed unresolved 3") == "attention 1")
     }
