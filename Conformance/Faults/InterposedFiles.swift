@@ -1,4 +1,5 @@
 internal import CFileCalls
+internal import Foundation
 internal import Synchronization
 public import TidelineConformance
 
@@ -55,18 +56,18 @@ private final class Watch: Sendable {
 
     /// Returns the watch for the directory that a call concerns.
     static func of(_ call: tideline_file_call) -> Watch? {
-        let paths = [call.path, call.destination].compactMap { $0.map { String(cString: $0) } }
+        let paths = [call.path, call.destination].compactMap { $0 }
         return all.withLock { watches in
             watches.last { watch in paths.contains { watch.relative($0) != nil } }
         }
     }
 
     /// Returns the relative path within the directory, or `nil` for a path outside.
-    func relative(_ path: String) -> String? {
-        guard path.utf8.starts(with: directory.utf8) else { return nil }
-        let rest = path.utf8.dropFirst(directory.utf8.count)
-        guard let first = rest.first else { return "" }
-        return first == UInt8(ascii: "/") ? String(Substring(rest.dropFirst())) : nil
+    func relative(_ path: UnsafePointer<CChar>) -> String? {
+        let length = directory.utf8.count
+        guard strncmp(path, directory, length) == 0 else { return nil }
+        if path[length] == 0 { return "" }
+        return path[length] == CChar(UInt8(ascii: "/")) ? String(cString: path + length + 1) : nil
     }
 }
 
@@ -114,11 +115,11 @@ extension Watch {
     func operation(_ call: tideline_file_call) -> FileOperation? {
         guard let kind = FileOperation.Kind(rawValue: Int32(call.kind.rawValue)) else { return nil }
         return FileOperation(
-            kind, path: call.is_nameless ? nil : call.path.map { within(String(cString: $0)) },
-            destination: call.destination.map { within(String(cString: $0)) }, file: call.file, size: Int(call.size),
+            kind, path: call.is_nameless ? nil : call.path.map(within),
+            destination: call.destination.map(within), file: call.file, size: Int(call.size),
             offset: Int(call.offset), length: Int(call.length), isSynced: call.is_synced,
             isForWriting: call.is_for_writing)
     }
 
-    private func within(_ path: String) -> String { relative(path) ?? path }
+    private func within(_ path: UnsafePointer<CChar>) -> String { relative(path) ?? String(cString: path) }
 }
