@@ -16,7 +16,7 @@ import TidelineTestSupport
 /// The environment variable `TIDELINE_SEEDS` sets the number of seeds, `TIDELINE_SEED` runs a single one.
 @Suite("Simulation", .timeLimit(.minutes(600)))
 struct SimulationTests {
-    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(1_200))
+    @Test("Edits, kills, faults, and clocks in any order violate no invariant", arguments: Seeds(600))
     func invariants(seed: UInt64) async throws {
         try await Simulation(seed: seed).run()
     }
