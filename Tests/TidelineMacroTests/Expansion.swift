@@ -1,5 +1,6 @@
 #if Macros
 import Foundation
+import Testing
 import TidelineTestSupport
 
 /// The result of the expansion of all macros in a source.
@@ -20,7 +21,7 @@ struct Expansion: Decodable {
     ///   - missing: The protocols to which the records do not conform.
     init(_ source: String, missing: [String] = ["TableRecord", "MergingRecord"]) throws {
         let output = try ProbeProcess("ExpansionProbe-tool").run([source] + missing)
-        guard output.status == 0 else { throw ProbeProcess.Failure(description: output.err) }
+        try #require(output.status == 0, "\(output.err)")
         self = try JSONDecoder().decode(Expansion.self, from: Data(output.out.utf8))
     }
 
