@@ -143,17 +143,14 @@ let package = Package(
         // Sync: the wire protocol that client and server share, the client, and the server.
         library("TidelineWire", ["TidelineStore"] + http, settings: pure),
         library("Tideline", ["TidelineLive", "TidelineStore", "TidelineWire"] + http + logging, settings: pure),
-        // The macro for typed tables. The plug-in is the program that the compiler starts. Its expansion is a library,
-        // so that a program for tests can use it: if a test target depends on a macro target, the package manager
-        // builds all tests for the host, and if it links swift-syntax, that is built twice.
+        // The macro for typed tables, and the program that the compiler starts for it. Nothing else links swift-syntax,
+        // which would then be compiled twice, for the host and for the target.
         library("TidelineMacros", ["Tideline", "TidelineStore", "TidelineMacroPlugin"], settings: pure),
-        library(
-            "TidelineMacroExpansion",
-            syntax("SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros")),
         .macro(
             name: "TidelineMacroPlugin",
-            dependencies: ["TidelineMacroExpansion"]
-                + syntax("SwiftCompilerPlugin", "SwiftSyntax", "SwiftSyntaxMacros"), swiftSettings: settings),
+            dependencies: syntax(
+                "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder",
+                "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros"), swiftSettings: settings),
         library("TidelineURLSession", ["Tideline"] + http, settings: pure),
         library(
             "TidelineAsyncHTTPClient",
@@ -220,12 +217,6 @@ let package = Package(
             "TidelineAsyncHTTPClient", "TidelineSQLite", "TidelineSupport", path: "Examples/TodoWeb",
             resources: [.embedInCode("page.html")]),
 
-        .macro(
-            name: "ExpansionProbe",
-            dependencies: ["TidelineMacroExpansion"]
-                + syntax(
-                    "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacros"),
-            path: "Tests/ExpansionProbe", swiftSettings: settings),
         // Programs that tests start, and their helpers. SortedFileStore is the custom store example, BrokenStores a
         // simple store that keeps every promise, and variants that break one.
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),

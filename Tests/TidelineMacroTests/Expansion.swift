@@ -1,10 +1,9 @@
 #if Macros
-import Foundation
 import Testing
 import TidelineTestSupport
 
 /// The result of the expansion of all macros in a source.
-struct Expansion: Decodable {
+struct Expansion {
     /// The source with the expansion.
     let text: String
     /// The errors, each with its line and column, in the order of their lines.
@@ -20,9 +19,12 @@ struct Expansion: Decodable {
     ///   - source: The source.
     ///   - missing: The protocols to which the records do not conform.
     init(_ source: String, missing: [String] = ["TableRecord", "MergingRecord"]) throws {
-        let output = try ProbeProcess("ExpansionProbe-tool").run([source] + missing)
+        let output = try ProbeProcess("TidelineMacroPlugin-tool").run([source] + missing)
         try #require(output.status == 0, "\(output.err)")
-        self = try JSONDecoder().decode(Expansion.self, from: Data(output.out.utf8))
+        let parts = output.out.split(separator: "\u{1F}", omittingEmptySubsequences: false)
+            .map { $0.split(separator: "\u{1E}").map(String.init) }
+        try #require(parts.count == 4)
+        (text, errors, fixed, fixes) = (parts[0].joined(), parts[1], parts[2].joined(), parts[3])
     }
 
     /// Expands a record with the given members, which begin in column 5 of line 4.

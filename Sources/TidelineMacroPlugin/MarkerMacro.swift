@@ -1,15 +1,13 @@
 #if Macros
 internal import SwiftDiagnostics
-package import SwiftSyntax
-package import SwiftSyntaxMacros
+internal import SwiftSyntax
+internal import SwiftSyntaxMacros
 
 /// The implementation of the macros that mark properties for `@Table`: `@Column`, `@Index`, `@Merge`, and
 /// `@References`.
-package protocol MarkerExpansion: PeerMacro {}
-
-extension MarkerExpansion {
+struct MarkerMacro: PeerMacro {
     /// Checks that the marker is attached to a property that becomes a column. Adds nothing.
-    package static func expansion(
+    static func expansion(
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {

@@ -3,9 +3,9 @@
 ///
 /// They are repeated here, because a macro that links TidelineStore would make the compiler build it twice. A test
 /// compares them.
-package enum NameRules {
+enum NameRules {
     /// Returns why a name cannot be that of a table, or `nil` if it can.
-    package static func problem(withTable name: String) -> String? {
+    static func problem(withTable name: String) -> String? {
         if let problem = problem(with: name) { return "the table name \(name.debugDescription) \(problem)" }
         let folded = folded(name)
         guard !["sqlite_", "tideline_"].contains(where: { folded.utf8.starts(with: $0.utf8) }) else {
@@ -15,7 +15,7 @@ package enum NameRules {
     }
 
     /// Returns why a name cannot be that of a column, or `nil` if it can.
-    package static func problem(withColumn name: String) -> String? {
+    static func problem(withColumn name: String) -> String? {
         let folded = folded(name)
         if reserved.contains(folded) {
             let isReadable = ["createdat", "updatedat", "version"].contains(folded)

@@ -1,18 +1,16 @@
 #if Macros
 internal import SwiftDiagnostics
-package import SwiftSyntax
+internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
-package import SwiftSyntaxMacros
+internal import SwiftSyntaxMacros
 
 /// The implementation of `@Table`. The compiler looks for a macro in the module of the plug-in, whose type conforms.
 ///
 /// The names of types are written in members of the struct, because an extension of a type that is nested in another
 /// does not see the names in the outer one. The initializer is in an extension, so that the struct keeps its memberwise
 /// initializer.
-package protocol TableExpansion: ExtensionMacro, MemberMacro {}
-
-extension TableExpansion {
-    package static func expansion(
+struct TableMacro: ExtensionMacro, MemberMacro {
+    static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
@@ -28,7 +26,7 @@ extension TableExpansion {
         return model.members.map { "\(raw: $0)" }
     }
 
-    package static func expansion(
+    static func expansion(
         of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
