@@ -74,29 +74,30 @@ public final class AsyncHTTPClientTransport: Transport {
 
     public func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         do {
-            return try await withDeadline(timeout) { try await self.exchange(request, body: body, timeout: timeout) }
+            return try await withDeadline(timeout) { deadline in
+                let answer = try await self.answer(to: request, body: body, timeout: timeout)
+                let bytes = try await self.wholeBody(of: answer, deadline)
+                return TransportResponse(response: try HTTPResponse(answer, body: bytes), body: bytes)
+            }
         } catch {
             throw TransportError(error, authority: request.authority ?? "")
         }
     }
 
-    /// Sends one request and receives the complete response. If the server closed the connection, which may have been
-    /// kept open since an earlier request, the request is sent once more (RFC 9112, section 9.3.1).
-    private func exchange(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+    /// Sends one request and receives the head of the response. If the server closed the connection, which may have
+    /// been kept open since an earlier request, the request is sent once more (RFC 9112, section 9.3.1).
+    private func answer(to request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> HTTPClientResponse {
         let prepared = try HTTPClientRequest(request, body: body)
         let client = request.asksToWait ? waitingClient : client
         let deadline = NIODeadline.now() + TimeAmount(timeout)
-        let answer: HTTPClientResponse
         do {
-            answer = try await client.execute(prepared, deadline: deadline)
+            return try await client.execute(prepared, deadline: deadline)
         } catch let error where !Task.isCancelled && request.canBeRepeated(after: error) {
-            answer = try await client.execute(prepared, deadline: deadline)
+            return try await client.execute(prepared, deadline: deadline)
         }
-        let bytes = try await wholeBody(of: answer)
-        return TransportResponse(response: try HTTPResponse(answer, body: bytes), body: bytes)
     }
 
-    private func wholeBody(of answer: HTTPClientResponse) async throws -> [UInt8] {
+    private func wholeBody(of answer: HTTPClientResponse, _ deadline: Deadline) async throws -> [UInt8] {
         let limit = options.maximumBodySize
         let announced = answer.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
         guard announced <= limit else { throw TransportError.tooLarge(limit: limit) }
@@ -105,6 +106,7 @@ public final class AsyncHTTPClientTransport: Transport {
         bytes.reserveCapacity(min(announced, 4 << 20))
         for try await chunk in answer.body {
             guard bytes.count + chunk.readableBytes <= limit else { throw TransportError.tooLarge(limit: limit) }
+            deadline.bodyHasGrown(from: bytes.count, to: bytes.count + chunk.readableBytes)
             bytes.append(contentsOf: chunk.readableBytesView)
         }
         // The body stream of a cancelled request ends early without an error.

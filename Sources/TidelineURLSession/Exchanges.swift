@@ -13,6 +13,7 @@ internal import FoundationNetworking
 final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
     private struct Exchange {
         var continuation: CheckedContinuation<TransportResponse, any Error>
+        var deadline: Deadline
         var body: [UInt8] = []
     }
 
@@ -23,10 +24,12 @@ final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
     init(maximumBodySize: Int) { self.maximumBodySize = maximumBodySize }
 
     /// Starts a task and returns its complete response. Cancels it when the current Swift task is cancelled.
-    func response(of task: URLSessionDataTask, in session: URLSession) async throws -> TransportResponse {
+    func response(
+        of task: URLSessionDataTask, in session: URLSession, _ deadline: Deadline
+    ) async throws -> TransportResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                running.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation) }
+                running.withLock { $0[task.taskIdentifier] = Exchange(continuation: continuation, deadline: deadline) }
                 task.resume()
                 // The handler finds no exchange if it is called before this one begins.
                 if Task.isCancelled { fail(task, in: session, CancellationError()) }
@@ -59,6 +62,7 @@ final class Exchanges: NSObject, URLSessionDataDelegate, Sendable {
         let fits = running.withLock { running in
             let count = running[dataTask.taskIdentifier]?.body.count ?? 0
             guard data.count <= maximumBodySize - count else { return false }
+            running[dataTask.taskIdentifier]?.deadline.bodyHasGrown(from: count, to: count + data.count)
             running[dataTask.taskIdentifier]?.body.append(contentsOf: data)
             return true
         }

@@ -63,7 +63,7 @@ public final class URLSessionTransport: Transport {
         configuration.httpShouldSetCookies = false
         configuration.urlCredentialStorage = nil
         configuration.httpMaximumConnectionsPerHost = options.maximumConnectionsPerHost
-        // The timeout of a request applies to the whole exchange, and is enforced by `send`.
+        // The time limit of a request is enforced by `send`.
         configuration.timeoutIntervalForRequest = Self.longestTimeout
         configuration.timeoutIntervalForResource = Self.longestTimeout
         exchanges = Exchanges(maximumBodySize: options.maximumBodySize)
@@ -88,8 +88,8 @@ public final class URLSessionTransport: Transport {
             let prepared = try URLRequest(request, body: body)
             let (session, exchanges) =
                 request.asksToWait ? (waitingSession, waitingExchanges) : (session, exchanges)
-            return try await withDeadline(timeout) {
-                try await exchanges.response(of: session.dataTask(with: prepared), in: session)
+            return try await withDeadline(timeout) { deadline in
+                try await exchanges.response(of: session.dataTask(with: prepared), in: session, deadline)
             }
         } catch {
             throw TransportError(error, authority: request.authority ?? "")

@@ -12,7 +12,7 @@ enum GrowingClient {
         guard words.count == 2, let count = Int(words[1]) else { SyncProbe.usage() }
         switch words[0] {
         case "push": try await push(count)
-        case "deadlines": try await repeatedly(count) { try await withDeadline(.seconds(60)) {} }
+        case "deadlines": try await repeatedly(count) { try await withDeadline(.seconds(60)) { _ in } }
         default: SyncProbe.usage()
         }
     }

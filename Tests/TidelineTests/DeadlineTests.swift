@@ -15,12 +15,12 @@ struct DeadlineTests {
     func each() async throws {
         let deadlines = Deadlines()
         // Its task sleeps for a day.
-        try await deadlines.run(for: Self.day) {}
+        try await deadlines.run(for: Self.day) { _ in }
         let codes = await withTaskGroup(of: TransportError.Code?.self) { group in
             for milliseconds in [200, 20, 400, 100] {
                 group.addTask {
                     let error = await #expect(throws: TransportError.self) {
-                        try await deadlines.run(for: .milliseconds(milliseconds)) { try await never() }
+                        try await deadlines.run(for: .milliseconds(milliseconds)) { _ in try await never() }
                     }
                     return error?.code
                 }
@@ -32,7 +32,7 @@ struct DeadlineTests {
 
     @Test("A cancelled task cancels its operation")
     func cancellation() async throws {
-        let task = Task { try await withDeadline(Self.day) { try await never() } }
+        let task = Task { try await withDeadline(Self.day) { _ in try await never() } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -40,13 +40,15 @@ struct DeadlineTests {
     @Test("An operation that ends in time is not cancelled, and its error is its own", arguments: [60, Int64.max])
     func inTime(_ seconds: Int64) async throws {
         let limit = Duration.seconds(seconds)
-        #expect(try await Deadlines().run(for: limit) { Task.isCancelled } == false)
-        await #expect(throws: CancellationError.self) { try await withDeadline(limit) { throw CancellationError() } }
+        #expect(try await Deadlines().run(for: limit) { _ in Task.isCancelled } == false)
+        await #expect(throws: CancellationError.self) {
+            try await withDeadline(limit) { _ in throw CancellationError() }
+        }
     }
 
     @Test("A response that arrives as the time ends is not lost")
     func late() async throws {
-        let answer = try await withDeadline(.milliseconds(1)) {
+        let answer = try await withDeadline(.milliseconds(1)) { _ in
             try? await never()
             return "answer"
         }

@@ -24,7 +24,7 @@ public struct SyncOptions: Sendable {
     /// The number of decisions of conflict policies that are recorded, at least 1; 1,000 by default. Older ones are
     /// removed.
     public var maximumDecisions = 1_000
-    /// The time limit for one request, including its response.
+    /// The time limit for the response to a request, and then for each further 64 KiB of its body.
     public var timeout: Duration = .seconds(60)
     /// The maximum length of the path and query of a request for a page of a pull, in bytes; 8,000 by default, which
     /// most servers accept.

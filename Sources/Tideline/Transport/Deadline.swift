@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Runs `operation` for at most `timeout`, then cancels it, and waits until it has ended.
+/// Runs `operation` for at most `timeout` after its last progress, then cancels it, and waits until it has ended.
 ///
 /// Transports use it because the time limits of HTTP clients apply to a part of an exchange: async-http-client's ends
 /// with the head of the response, and URLSession's is restarted by every byte.
@@ -8,9 +8,22 @@ internal import Synchronization
 /// - Returns: The result of `operation`, also if it ends with one after it was cancelled.
 /// - Throws: The error of `operation`, or a ``TransportError`` with code `timeout`.
 package func withDeadline<T: Sendable>(
-    _ timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
+    _ timeout: Duration, _ operation: @escaping @Sendable (Deadline) async throws -> T
 ) async throws -> T {
     try await Deadlines.shared.run(for: timeout, operation)
+}
+
+/// The deadline of one operation.
+package struct Deadline: Sendable {
+    fileprivate let deadlines: Deadlines
+    fileprivate let number: Int
+    fileprivate let timeout: Duration
+
+    /// Notes that a body has grown. Each further 64 KiB restart the time, so that a large body may arrive slowly, but
+    /// one that arrives in single bytes may not.
+    package func bodyHasGrown(from earlier: Int, to count: Int) {
+        if earlier >> 16 != count >> 16 { deadlines.restart(number, after: timeout) }
+    }
 }
 
 /// The deadlines of the operations under way.
@@ -31,10 +44,14 @@ final class Deadlines: Sendable {
 
     /// Runs `operation` for at most `timeout`; see ``withDeadline(_:_:)``.
     func run<T: Sendable>(
-        for timeout: Duration, _ operation: @escaping @Sendable () async throws -> T
+        for timeout: Duration, _ operation: @escaping @Sendable (Deadline) async throws -> T
     ) async throws -> T {
-        let task = Task { try await operation() }
-        let number = add(after: timeout) { task.cancel() }
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let task = Task { try await operation(Deadline(deadlines: self, number: number, timeout: timeout)) }
+        add(number, after: timeout) { task.cancel() }
         let result = await withTaskCancellationHandler {
             await task.result
         } onCancel: {
@@ -45,22 +62,28 @@ final class Deadlines: Sendable {
         return try result.get()
     }
 
-    /// Adds a deadline, at which `cancel` is called and the deadline removed.
-    ///
-    /// - Returns: The number of the deadline.
-    private func add(after timeout: Duration, cancel: @escaping @Sendable () -> Void) -> Int {
+    private func time(after timeout: Duration) -> ContinuousClock.Instant {
         // A longer time exceeds the range of some clocks.
-        let deadline = ContinuousClock.now.advanced(by: min(timeout, .seconds(86_400 * 366)))
-        let (number, isEarliest) = state.withLock { state in
-            state.lastNumber += 1
-            state.cancellations[state.lastNumber] = (deadline, cancel)
+        ContinuousClock.now.advanced(by: min(timeout, .seconds(86_400 * 366)))
+    }
+
+    /// Adds a deadline, at which `cancel` is called and the deadline removed.
+    private func add(_ number: Int, after timeout: Duration, cancel: @escaping @Sendable () -> Void) {
+        let deadline = time(after: timeout)
+        let isEarliest = state.withLock { state in
+            state.cancellations[number] = (deadline, cancel)
             let isEarliest = state.wakeUp.map { deadline < $0 } ?? true
             if isEarliest { state.wakeUp = deadline }
-            return (state.lastNumber, isEarliest)
+            return isEarliest
         }
         // Detached, because the task outlives the operation, whose task-local values it would keep.
         if isEarliest { Task.detached { await self.wait(until: deadline) } }
-        return number
+    }
+
+    /// Moves a deadline, unless it has passed.
+    fileprivate func restart(_ number: Int, after timeout: Duration) {
+        let deadline = time(after: timeout)
+        state.withLock { $0.cancellations[number]?.deadline = deadline }
     }
 
     /// Removes a deadline, and returns whether it has not passed.

@@ -14,7 +14,8 @@ public protocol Transport: Sendable {
     /// - Parameters:
     ///   - request: The method, scheme, authority, path with query, and headers.
     ///   - body: The body, or `nil` if there is none.
-    ///   - timeout: The time limit for the whole exchange, including connecting.
+    ///   - timeout: The time limit for the response, including connecting. Each further 64 KiB of its body should
+    ///     restart the time: a page that arrives slowly is not lost.
     /// - Throws: ``TransportError``.
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse
 }
@@ -112,7 +113,7 @@ extension HTTPField.Name {
 // Shared by the transports of this package.
 extension TransportError {
     package static func timeout(after duration: Duration) -> TransportError {
-        TransportError(.timeout, "no complete response within \(duration)")
+        TransportError(.timeout, "no complete response, nor 64 KiB more of one, within \(duration)")
     }
 
     package static func tooLarge(limit: Int) -> TransportError {

@@ -315,6 +315,21 @@ struct TransportFailureTests {
         }
     }
 
+    @Test("F15 the time limit restarts with each 64 KiB of a body that arrives", arguments: TransportKind.allCases)
+    func arrivingBody(kind: TransportKind) async throws {
+        let part = [UInt8](repeating: 0x20, count: 32_768)
+        let length = 64 * part.count
+        let server = SocketServer { _ in
+            .raw("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n".utf8)
+                .followed(by: part, every: .milliseconds(200))
+        }
+        try await server.serve { port in
+            // The body takes 13 s.
+            let answer = try await kind.makeTransport().send(request(port: port), body: nil, timeout: .seconds(8))
+            #expect(answer.body.count == length)
+        }
+    }
+
     @Test("A server that does not speak TLS is a secure-connection error", arguments: TransportKind.allCases)
     func noTLS(kind: TransportKind) async throws {
         let error = try await failure(of: .whole("400 Bad Request", body: page), over: kind, scheme: "https")
