@@ -1,4 +1,4 @@
-#include "include/measured.h"
+#include "baselines.h"
 
 #if defined(__has_include)
 #if __has_include(<valgrind/callgrind.h>)
