@@ -101,6 +101,7 @@ extension ConflictPolicy {
             }
         case .record(let rules, let others):
             try check(rules, of: schema, namesColumnsOfOthers: namesColumnsOfOthers)
+            guard schema.columns.contains(where: { rules[$0.name] == nil }) else { return }
             try others.check(schema, namesColumnsOfOthers: true)
         case .merge(let rules, let others, _):
             try check(rules, of: schema, namesColumnsOfOthers: namesColumnsOfOthers)

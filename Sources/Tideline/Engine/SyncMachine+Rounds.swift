@@ -34,8 +34,9 @@ extension SyncMachine {
         hasSignedIn = false
         // Pulls follow each push, so that local changes that keep coming do not hold them back. At the end of a round,
         // the next one pushes.
-        if canPush, phase == .resting || (phase == .pulling && !remaining.isEmpty) {
-            isPushWanted = false
+        let pushes = pullsFirst ? remaining.isEmpty : phase == .resting || (phase == .pulling && !remaining.isEmpty)
+        if canPush, pushes {
+            (isPushWanted, pullsFirst) = (false, false)
             phase = .pushing
             step.actions.append(.push(failureRetry))
             latestRetry = failureRetry
@@ -109,8 +110,9 @@ extension SyncMachine {
             isPushWanted = true
             if failureRetry == .none { failureRetry = latestRetry }
             if outcome.failure?.code == .authentication { return needSignIn(&step) }
-            return goOffline(
-                message: outcome.failure?.message ?? "", retryAfter: outcome.failure?.retryAfter, &step)
+            goOffline(message: outcome.failure?.message ?? "", retryAfter: outcome.failure?.retryAfter, &step)
+            pullsFirst = outcome.failure?.asksForPause == true
+            return
         // The next push waits until the process that has taken over has ended its own.
         case .otherProcess?:
             isPushWanted = true

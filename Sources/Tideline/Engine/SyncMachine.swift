@@ -196,6 +196,9 @@ struct SyncMachine: Sendable {
     /// have been the reason.
     var failureRetry = FailureRetry.all
     var latestRetry = FailureRetry.none
+    /// Whether the next round pulls before it pushes: the server asked for a delay, perhaps for one operation that it
+    /// answers in this way each time.
+    var pullsFirst = false
     var pushFailures = 0
     /// The failure after which no push is made until a retry; after one of the network, none but for local changes.
     var pushFailure: Failure?
@@ -422,6 +425,7 @@ struct SyncMachine: Sendable {
     mutating func goOffline(message: String, retryAfter: Duration?, _ step: inout Step) {
         networkFailures += 1
         offlineCount += 1
+        pullsFirst = false
         let delay = retryDelay(failures: networkFailures, retryAfter: retryAfter, random: step.random)
         endRound()
         phase = .offline(number: offlineCount, message: message, nextTry: step.now.advanced(by: delay))

@@ -1,7 +1,7 @@
 // A typed column in a condition: `Column<Bool>("complete") == true && Column<Date>("due") < date`.
 extension Column {
-    public static func == (column: Column, value: T?) -> RowPredicate { RowPredicate.column(column) == value }
-    public static func != (column: Column, value: T?) -> RowPredicate { RowPredicate.column(column) != value }
+    public static func == (column: Column, value: T?) -> RowPredicate { .comparison(.equal, column, value) }
+    public static func != (column: Column, value: T?) -> RowPredicate { .comparison(.notEqual, column, value) }
     public static func < (column: Column, value: T) -> RowPredicate { .comparison(.less, column, value) }
     public static func <= (column: Column, value: T) -> RowPredicate { .comparison(.lessOrEqual, column, value) }
     public static func > (column: Column, value: T) -> RowPredicate { .comparison(.greater, column, value) }

@@ -91,15 +91,8 @@ extension RowPredicate {
     public static func >= (a: RowPredicate, b: RowPredicate) -> RowPredicate { .comparison(.greaterOrEqual, a, b) }
 
     /// Compares an operand with a Swift value: `.column("due") < date`.
-    public static func == (a: RowPredicate, b: some ColumnValue) -> RowPredicate {
-        guard let other = b.otherForm else { return .comparison(.equal, a, .value(b)) }
-        return .membership(a, [b.columnValue, other])
-    }
-    public static func != (a: RowPredicate, b: some ColumnValue) -> RowPredicate {
-        let isDifferent = RowPredicate.comparison(.notEqual, a, .value(b))
-        guard let other = b.otherForm else { return isDifferent }
-        return .and([isDifferent, .comparison(.notEqual, a, .literal(other))])
-    }
+    public static func == (a: RowPredicate, b: some ColumnValue) -> RowPredicate { a == .value(b) }
+    public static func != (a: RowPredicate, b: some ColumnValue) -> RowPredicate { a != .value(b) }
     public static func < (a: RowPredicate, b: some ColumnValue) -> RowPredicate { a < .value(b) }
     public static func <= (a: RowPredicate, b: some ColumnValue) -> RowPredicate { a <= .value(b) }
     public static func > (a: RowPredicate, b: some ColumnValue) -> RowPredicate { a > .value(b) }
@@ -126,14 +119,7 @@ extension RowPredicate {
     /// Whether the operand equals one of the values.
     public func isIn(_ values: [Value]) -> RowPredicate { .membership(self, values) }
     /// Whether the operand equals one of the Swift values.
-    public func isIn(_ values: some Sequence<some ColumnValue>) -> RowPredicate {
-        var forms: [Value] = []
-        for value in values {
-            forms.append(value.columnValue)
-            if let other = value.otherForm { forms.append(other) }
-        }
-        return isIn(forms)
-    }
+    public func isIn(_ values: some Sequence<some ColumnValue>) -> RowPredicate { isIn(values.map(\.columnValue)) }
     /// Whether the operand is within a range, including both ends.
     public func isBetween(_ low: RowPredicate, and high: RowPredicate) -> RowPredicate {
         .and([self >= low, self <= high])

@@ -24,25 +24,12 @@ extension Data: ColumnValue {
 
 extension UUID: ColumnValue {
     public static var columnType: ColumnType { .string }
-    /// The text in lower case, as servers write it. Conditions with `==`, `!=`, and `isIn` also find it in upper case.
+    /// The text in lower case, as servers write it. Columns other than `id` compare texts byte by byte: a text in upper
+    /// case, such as `uuidString` returns, is another one.
     public var columnValue: Value { .string(uuidString.lowercased()) }
     public init?(columnValue value: Value) {
         guard let text = value.string else { return nil }
         self.init(uuidString: text)
-    }
-}
-
-extension ColumnValue {
-    /// Another form in which a column may contain this value, or `nil` if there is only ``columnValue``: a UUID in
-    /// upper case, as `uuidString` returns it, and a `Float` with the digits of a double.
-    var otherForm: Value? {
-        let other: Value? =
-            switch Self.columnType {
-            case .string: (self as? UUID).map { Value.string($0.uuidString) }
-            case .double: (self as? Float).map { Value.double(Double($0)) }
-            default: nil
-            }
-        return other == columnValue ? nil : other
     }
 }
 

@@ -139,7 +139,7 @@ extension Timestamp: ColumnValue {
 extension Float: ColumnValue {
     public static var columnType: ColumnType { .double }
     /// The double with the fewest decimal digits that is this value: 0.1 becomes 0.1, as servers store it, and not
-    /// 0.10000000149011612. Conditions with `==`, `!=`, and `isIn` find both.
+    /// 0.10000000149011612.
     public var columnValue: Value { .double(shortestDouble) }
     var shortestDouble: Double {
         guard let double = Double(description), Float(double) == self else { return Double(self) }

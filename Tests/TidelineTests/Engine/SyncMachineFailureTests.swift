@@ -60,6 +60,20 @@ struct SyncMachineFailureTests {
         #expect(script.handle("pushed network") == "offline1 \(delay); offline")
     }
 
+    @Test("P13 S5 after a delay that the server asks for in a push, all pulls come first, unless the last ones failed")
+    func pauseInPush() {
+        let low = SyncSubscription("low", priority: -1)
+        expectActions(
+            of: [MachineScript.a, low], retryAfter: .seconds(70),
+            [
+                ("declared", "push all"), ("pushed network", "offline1 70.0; offline"),
+                ("offline1", "pulling a; pull a"), ("pulled", "interval1 60.0; pulling low; pull low"),
+                ("pulled", "interval2 60.0; push all"), ("pushed network", "offline2 70.0; offline"),
+                ("interval1", "offline"), ("interval2", "offline"), ("offline2", "pulling a; pull a"),
+                ("pulled network", "offline3 70.0; offline"), ("offline3", "push all"),
+            ])
+    }
+
     @Test("S4 a failure of one subscription is shown, and the others continue")
     func failingSubscription() {
         expectActions(

@@ -177,8 +177,8 @@ struct SyncMachineSignalTests {
             hasSignals: true, retryAfter: .seconds(20),
             [
                 ("declared", "listen1; signalsWork1 60.0; push all"), ("ended1", "signalRetry1 20.0"),
-                ("pushed network", "offline1 20.0; offline"), ("offline1", "push all"),
-                ("pushed", "pulling a; pull a"), ("pulled", "interval1 60.0; listen2; signalsWork2 60.0; idle"),
+                ("pushed network", "offline1 20.0; offline"), ("offline1", "pulling a; pull a"),
+                ("pulled", "interval1 60.0; push all"), ("pushed", "listen2; signalsWork2 60.0; idle"),
                 ("signalRetry1", "idle"),
             ])
     }
