@@ -159,9 +159,11 @@ struct PushMachine: Sendable {
     /// Returns whether an operation for which the server was not available may fail alone, instead of ending the push.
     ///
     /// It may if another operation has succeeded since it was sent, or if it is sent after all others because it has
-    /// ended an earlier push in this way, and another one has succeeded or it has ended several pushes.
-    func mayFailAlone(_ id: Int64) -> Bool {
-        earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
+    /// ended an earlier push in this way, and another one has succeeded or it has ended several pushes. If the server
+    /// asks for a pause, only the latter shows that the operation is the reason.
+    func mayFailAlone(_ id: Int64, asksForPause: Bool = false) -> Bool {
+        if asksForPause { return earlier.unavailable.contains(id) }
+        return earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
             || successes > successesBefore[id, default: successes]
     }
 

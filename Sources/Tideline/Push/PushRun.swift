@@ -178,7 +178,7 @@ struct PushRun<Store: LocalStore>: Sendable {
     ///
     /// An operation that the service did not answer ends the push, unless it was sent in an earlier push, or others
     /// have succeeded since it was sent. Then a list of its table finds out whether the service is there. A long delay
-    /// that the server asks for is one for all operations, so it always ends the push.
+    /// that the server asks for is one for all operations, so it ends the push, unless the operation has ended several.
     private func separateUnavailable(in flight: inout PushFlight) async {
         let ended = flight.ended + flight.open
         (flight.ended, flight.open) = ([], [])
@@ -188,7 +188,7 @@ struct PushRun<Store: LocalStore>: Sendable {
         var isThere: Bool?
         for var one in ended {
             if let error = one.unavailable {
-                var isAlone = !error.asksForPause && flight.machine.mayFailAlone(one.id)
+                var isAlone = flight.machine.mayFailAlone(one.id, asksForPause: error.asksForPause)
                 if !error.isOfService {
                     isAlone = isAlone || flight.isListed || one.claimed.operation.attempts > 0
                     if isAlone, isThere == nil, flight.abort == nil {
