@@ -70,7 +70,7 @@ struct SyncMachineFailureTests {
                 ("offline1", "pulling a; pull a"), ("pulled", "interval1 60.0; pulling low; pull low"),
                 ("pulled", "interval2 60.0; push all"), ("pushed network", "offline2 70.0; offline"),
                 ("interval1", "offline"), ("interval2", "offline"), ("offline2", "pulling a; pull a"),
-                ("pulled network", "offline3 70.0; offline"), ("offline3", "push all"),
+                ("pulled a network", "offline3 70.0; offline"), ("offline3", "push all"),
             ])
     }
 
