@@ -317,16 +317,24 @@ struct TransportFailureTests {
 
     @Test("F15 the time limit restarts with each 64 KiB of a body that arrives", arguments: TransportKind.allCases)
     func arrivingBody(kind: TransportKind) async throws {
+        // It takes 26 s to arrive.
         let part = [UInt8](repeating: 0x20, count: 32_768)
-        let length = 64 * part.count
+        let length = 52 * part.count
         let server = SocketServer { _ in
             .raw("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n".utf8)
-                .followed(by: part, every: .milliseconds(200))
+                .followed(by: part, every: .milliseconds(500))
         }
         try await server.serve { port in
-            // The body takes 13 s.
-            let answer = try await kind.makeTransport().send(request(port: port), body: nil, timeout: .seconds(8))
-            #expect(answer.body.count == length)
+            // On a busy machine, nothing may be read for the time limit.
+            for attempt in 1...5 {
+                do {
+                    let answer = try await kind.makeTransport().send(
+                        request(port: port), body: nil, timeout: .seconds(20))
+                    return #expect(answer.body.count == length)
+                } catch let error as TransportError where attempt < 5 {
+                    try #require(error.code == .timeout, "\(error)")
+                }
+            }
         }
     }
 
