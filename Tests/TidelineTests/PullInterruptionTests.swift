@@ -24,6 +24,28 @@ struct PullInterruptionTests {
     }
 
     @Test(
+        "F8 a millisecond that was read by ID in part is continued at that ID, and its late rows are found",
+        arguments: StoreKind.perEngine, [false, true])
+    func resumesMillisecond(_ stores: StoreKind, hasLateRow: Bool) async throws {
+        let (world, client) = try await World.withClient(stores)
+        try world.plant(World.rows(at: Array(repeating: 0, count: 30)))
+        world.clock.advance(by: .seconds(hasLateRow ? 1 : 60))
+        for attempt in 1...4 {
+            client.transport.clear()
+            client.transport.inspect { _, _ in client.transport.requests.count > 6 ? .loseRequest : nil }
+            _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: Self.settings) }
+            if hasLateRow, attempt == 1 {
+                try world.plant([World.row("r000a", at: 0)])
+                world.clock.advance(by: .seconds(60))
+            }
+        }
+        #expect(try client.store.versions().count == 30)
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: Self.settings)
+        #expect(try client.store.versions() == world.serverVersions())
+    }
+
+    @Test(
         "F8 an ID that the store does not accept stops the pull and is named, whatever the form of the pull",
         arguments: StoreKind.perEngine)
     func longID(_ stores: StoreKind) async throws {

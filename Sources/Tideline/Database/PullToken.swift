@@ -11,6 +11,9 @@ public struct PullToken: Sendable, Hashable, Codable {
     public internal(set) var filter: String
     /// Whether a complete pull read all rows up to and including ``updatedAt``; `nil` for no.
     var isDrained: Bool?
+    /// The greatest identifier that an unfinished pull read of the millisecond of ``updatedAt``, which it read by
+    /// identifier; `nil` for none.
+    var drainedID: String?
     /// The newest timestamp of the first response, for an unfinished pull from a server that sends no date. A pull that
     /// continues from here looks back only as far as necessary. When the pull ends, this replaces the date.
     var firstStamp: Timestamp?
@@ -96,6 +99,7 @@ public struct PullToken: Sendable, Hashable, Codable {
         var token = self
         token.updatedAt = min(updatedAt, ceiling)
         token.isDrained = nil
+        token.drainedID = nil
         token.ahead = nil
         return token
     }

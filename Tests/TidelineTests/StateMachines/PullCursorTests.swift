@@ -135,6 +135,24 @@ struct PullCursorTests {
         #expect(cursor.token == Self.at(20))
     }
 
+    @Test("F8 a millisecond that was read in part is continued at its ID, and no other one", arguments: [0, 5])
+    func begunDrain(_ milliseconds: Int64) throws {
+        let at = Self.at(milliseconds * Self.millisecond)
+        var token = PullToken(updatedAt: Self.at(5 * Self.millisecond), serverDate: at, filter: "")
+        token.drainedID = "m"
+        var cursor = PullCursor(token: token, lookback: .zero, pageSize: 3)
+        let page = Self.page(3, milliseconds * Self.millisecond, milliseconds * Self.millisecond, last: "p")
+        var range =
+            RowPredicate.column("updatedAt") >= .value(at)
+            && .column("updatedAt") < .value(at.advanced(byTicks: Self.millisecond))
+        let isBegun = milliseconds == 5
+        if isBegun { range = range && .column("id") > "m" }
+        #expect(try cursor.receive(page) == .request(.init(filter: range, order: [OrderTerm("id")], limit: 3)))
+        #expect(cursor.drainedID == (isBegun ? "m" : nil))
+        _ = try cursor.receive(page)
+        #expect(cursor.drainedID == (isBegun ? "p" : nil))
+    }
+
     @Test("F5 a row older than requested is an error")
     func older() {
         let far = 100 * Self.millisecond

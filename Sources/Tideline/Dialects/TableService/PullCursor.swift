@@ -38,6 +38,8 @@ struct PullCursor: Sendable {
     /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` if there is none yet.
     private(set) var token: Timestamp?
     private var mode: Mode
+    /// The millisecond that an earlier pull began to read by identifier, and the identifier that it came to.
+    private let begun: (start: Timestamp, lastID: String)?
     /// The stamps that are not requested because they were read before.
     let skipped: PullToken.Span?
     private let pageSize: Int
@@ -57,6 +59,11 @@ struct PullCursor: Sendable {
     init(token: PullToken?, lookback: Duration, pageSize: Int) {
         self.token = token?.updatedAt
         skipped = token?.ahead?.read
+        if let updatedAt = token?.updatedAt, let lastID = token?.drainedID {
+            begun = (updatedAt.flooredToMillisecond, lastID)
+        } else {
+            begun = nil
+        }
         self.pageSize = pageSize
         let start = token?.start(lookback: lookback)
         mode = .window(from: start?.bound, isExclusive: start?.isExclusive ?? false)
@@ -67,7 +74,7 @@ struct PullCursor: Sendable {
     /// most `limit` rows.
     init(order: [OrderTerm], skip: Int, limit: Int?, pageSize: Int) {
         self.pageSize = pageSize
-        skipped = nil
+        (skipped, begun) = (nil, nil)
         wantsCount = false
         mode =
             order.isEmpty && skip == 0 && limit == nil
@@ -77,7 +84,7 @@ struct PullCursor: Sendable {
     /// Creates a cursor for a list of all rows by identifier, whose absence from it has consequences.
     init(listing pageSize: Int) {
         self.pageSize = pageSize
-        skipped = nil
+        (skipped, begun) = (nil, nil)
         wantsCount = true
         mode = .listing(last: nil)
     }
@@ -95,6 +102,12 @@ struct PullCursor: Sendable {
     }
 
     // MARK: Deciding
+
+    /// The identifier up to which the token's millisecond is read, while it is read by identifier.
+    var drainedID: String? {
+        guard case .drain(let start, let lastID) = mode, start == token?.flooredToMillisecond else { return nil }
+        return lastID
+    }
 
     /// The relation of the page requested last to earlier pages.
     var pageKind: PageKind {
@@ -183,7 +196,8 @@ struct PullCursor: Sendable {
         if page.isShort, !wantsCount { return }
         // While the millisecond is read by identifier, the token stays below its unread rows.
         drained = newest
-        mode = .drain(from: bound.flooredToMillisecond, lastID: nil)
+        let start = bound.flooredToMillisecond
+        mode = .drain(from: start, lastID: begun?.start == start ? begun?.lastID : nil)
         loops = LoopDetector()
     }
 

@@ -86,14 +86,18 @@ struct WatermarkFeed: PullFeed {
 
     private func token(isLast: Bool) -> PullToken? {
         guard plan.queryID != nil, let updatedAt = cursor.token else { return nil }
+        // Rows that an earlier pull read by identifier are not read again, so the next one looks back from its clock.
+        let date = start.token?.drainedID == nil ? nil : start.token?.serverDate
         var token = PullToken(
-            updatedAt: updatedAt, serverDate: serverDate, filter: start.filter, columns: plan.columns)
+            updatedAt: updatedAt, serverDate: [serverDate, date].compactMap(\.self).min(), filter: start.filter,
+            columns: plan.columns)
         if isLast {
-            token.serverDate = [serverDate, firstStamp].compactMap(\.self).min()
+            token.serverDate = [token.serverDate, firstStamp].compactMap(\.self).min()
             token.ahead = ahead(upTo: updatedAt)
             return token.drained
         }
         token.firstStamp = firstStamp
+        token.drainedID = cursor.drainedID
         if cursor.skipped != nil { token.ahead = start.token?.ahead }
         token.isRefreshing = start.isRefreshing ? true : nil
         return token
@@ -104,7 +108,8 @@ struct WatermarkFeed: PullFeed {
         // The stored token proves nothing if the pull began with the first row.
         guard start.token != nil else { return token }
         guard stored.dialect == nil, stored.updatedAt == token.updatedAt, stored.columns == token.columns,
-            stored.isRefreshing == token.isRefreshing
+            stored.isRefreshing == token.isRefreshing,
+            stored.drainedID == token.drainedID || stored.isDrained == true
         else { return token }
         guard page.isLast else { return stored }
         // Without new rows, the stored token stays unless the other one spares the next pull rows that this pull
