@@ -84,6 +84,24 @@ struct AddedColumnTests {
         #expect(try client.store.versions() == world.serverVersions())
     }
 
+    @Test(
+        "C1 L11 a conflict that is older than an added column is discarded with the column's value",
+        arguments: StoreKind.perEngine)
+    func olderConflict(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), try stores.makeStore())
+        let settings = PullSettings(whenPushFails: .pullOthers)
+        try world.plant([World.row("a", at: 0)])
+        let older = try await world.makeClient(over: store, tables: [Self.older])
+        try await older.items.pull(queryID: "all")
+        try await older.items.delete(id: "a")
+        try await world.updateElsewhere(["id": "a", "priority": 7])
+        await expectSyncError(.completedWithErrors) { try await older.items.pull(settings: settings) }
+        let client = try await world.makeClient(over: store, tables: [Self.newer])
+        _ = await syncErrorCode { try await client.items.pull(queryID: "all", settings: settings) }
+        try await client.context.operationErrors().first?.cancelOperationAndDiscardItem()
+        #expect(try priorities(store) == [7])
+    }
+
     @Test("F4 L11 a newly optional column changes no filter; the next pull is whole", arguments: StoreKind.perEngine)
     func optional(_ stores: StoreKind) async throws {
         let (world, store) = (try World(stores), try stores.makeStore())

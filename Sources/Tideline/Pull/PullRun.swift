@@ -193,7 +193,8 @@ struct PullRun<Store: LocalStore>: Sendable {
 
     /// Makes the state of a pull that continues from a token, or begins with the first row.
     private func begin(_ known: StoredState, from token: PullToken?, _ filter: String) throws -> PullState {
-        let isRefreshing = !known.isFresh && (token == nil || token?.isRefreshing == true)
+        // A pending operation keeps a row of its own, which may lack columns like those of the table.
+        let isRefreshing = (!known.isFresh || known.isPending) && (token == nil || token?.isRefreshing == true)
         // A deleted row matters only to a stored row, or to an operation that may restore one.
         let start = FeedStart(
             token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
