@@ -78,6 +78,29 @@ struct EmptiedTableTests {
         #expect(rows == 0)
     }
 
+    @Test("F16 a table whose last row the user has deleted is not said to lack rows", arguments: StoreKind.perEngine)
+    func lastDelete(_ stores: StoreKind) async throws {
+        let (world, log) = (try World(stores), LogRecorder())
+        let client = try await world.makeClient { $0.logger = log.logger }
+        var expected = 0
+        for isDeleted in [true, false] {
+            try world.plant([World.row("a", at: 0)])
+            try await client.items.pull(queryID: "q")
+            if isDeleted {
+                try await client.items.delete(id: "a")
+                try await client.context.push()
+            } else {
+                _ = try client.store.write { try $0.delete(matching: TableQuery("TodoItem")) }
+                expected = 1
+            }
+            for _ in 1...3 {
+                world.clock.advance(by: .seconds(60))
+                try await client.items.pull(queryID: "q")
+            }
+            #expect(log.entries.count { $0.message.contains("were missing") } == expected)
+        }
+    }
+
     @Test("F16 a late row into an empty table counts as a stored row", arguments: StoreKind.perEngine)
     func lateRow(_ stores: StoreKind) async throws {
         let (world, client) = try await withPulled(stores)

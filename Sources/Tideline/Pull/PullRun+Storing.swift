@@ -1,3 +1,4 @@
+internal import Logging
 internal import TidelineStore
 
 extension PullRun {
@@ -21,6 +22,10 @@ extension PullRun {
                 throw error
             }
         }
+        guard state.areRowsMissing, state.result.rowsStored > 0 else { return }
+        state.areRowsMissing = false
+        puller.options.logger.notice(
+            "the rows of \(schema.name) were missing although a pull had stored some; it begins with the first row")
     }
 
     /// Clears the stamp of a stored row, so that no page can match its state.
@@ -39,7 +44,7 @@ extension PullRun {
     private func storeSome(_ group: ArraySlice<PendingPage>, _ state: inout PullState) async throws -> Int {
         let token = group.last.flatMap { state.token(after: $0) }
         var count = 0
-        if state.storedRows == 0, token == nil || token == state.stored {
+        if state.storedRows == 0, token == state.stored || token == nil && group.last?.isLast != true {
             count = try await findsNothing(in: group, &state) ? group.count : 0
         }
         if count == 0 { count = try await write(group, token, &state) }
@@ -116,7 +121,8 @@ extension PullRun {
         guard let queryID else { return }
         // The pull restarts. If the process ends before that, the next pull restarts too.
         var next = state.isSpellingInDoubt ? state.initial : token.flatMap { state.limited($0) }
-        guard next != nil || state.isSpellingInDoubt else { return }
+        // A pull of all rows that found none is as if there had been no pull.
+        guard next != nil || state.isSpellingInDoubt || isLast && token == nil else { return }
         if isLast || next?.isLeftEmpty == true {
             next?.isLeftEmpty = try writer.isEmpty(TableQuery(schema.name)) ? true : nil
         }

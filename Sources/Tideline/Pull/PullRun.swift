@@ -183,9 +183,9 @@ struct PullRun<Store: LocalStore>: Sendable {
             return try begin(known, from: nil, filter)
         }
         if known.isFresh, token.isLeftEmpty != true {
-            puller.options.logger.notice(
-                "the rows of \(schema.name) are missing although a pull has stored some; it begins with the first row")
-            return try begin(known, from: nil, filter)
+            var state = try begin(known, from: nil, filter)
+            state.areRowsMissing = true
+            return state
         }
         // Rows that were stored with other columns are fetched again.
         return try begin(known, from: token.columns == plan.columns ? token : nil, filter)

@@ -29,6 +29,8 @@ struct PullState: Sendable {
     /// Whether the pull fetches all rows into a table that is not empty. Stored rows may lack columns that were added,
     /// so equal versions do not prove equal rows until the pull has ended.
     let isRefreshing: Bool
+    /// Whether the table was empty although a pull has stored rows, and no row of this pull is stored yet.
+    var areRowsMissing = false
     /// The rows that the store rejects, or `nil` if such a row stops the pull.
     private(set) var rejected: [RowID: SkippedRow]?
     /// The identifiers of all rows so far, if they must be compared; see ``isSpellingInDoubt``.
