@@ -1,5 +1,10 @@
 #if Serve
 internal import ArgumentParser
+internal import Foundation
+internal import Tideline
+internal import TidelineMemory
+internal import TidelineStore
+internal import TidelineWire
 
 /// `tideline todo`: a to-do list that works offline.
 struct TodoCommand: AsyncParsableCommand {
@@ -15,5 +20,83 @@ struct TodoCommand: AsyncParsableCommand {
             SyncCommand.self, StatusCommand.self, ResolveCommand.self, ShellCommand.self,
         ]
     )
+}
+
+/// The options that all commands of the to-do list share.
+struct TodoOptions: ParsableArguments {
+    /// The environment variable that replaces `--store`.
+    static let storeVariable = "TIDELINE_STORE"
+    static let defaultStore = "sqlite:todo.db"
+
+    @Option(
+        help: StoreLocation.help(default: "the environment variable \(storeVariable), or \(defaultStore)"),
+        transform: StoreLocation.init(parsing:))
+    var store: StoreLocation?
+
+    /// Returns the location of the store from the option, the environment, or the default, in this order.
+    func location() throws -> StoreLocation {
+        try store
+            ?? StoreLocation(parsing: ProcessInfo.processInfo.environment[Self.storeVariable] ?? Self.defaultStore)
+    }
+}
+
+/// A command of the to-do list. It opens the store, performs its work, and closes the store.
+protocol TodoSubcommand: AsyncParsableCommand {
+    var options: TodoOptions { get }
+    /// The URL of the server, or `nil` for a command that works offline.
+    var url: String? { get }
+    /// The options of the sync client.
+    var syncOptions: SyncOptions { get }
+    /// Whether the command itself reads standard input.
+    var readsStandardInput: Bool { get }
+    /// Whether the command makes no changes. It then opens the store for reading only and defines no table.
+    var isReadOnly: Bool { get }
+
+    func perform(_ session: TodoSession<some LocalStore>) async throws
+}
+
+extension TodoSubcommand {
+    var url: String? { nil }
+    var syncOptions: SyncOptions { SyncOptions() }
+    var readsStandardInput: Bool { false }
+    var isReadOnly: Bool { false }
+
+    func run() async throws {
+        let location = try options.location()
+        location.warnIfForgetful()
+        do {
+            try await withStore(location, isReadOnly: isReadOnly) { try await run(on: $0) }
+        } catch let error as StoreError where isReadOnly && location.isMissing(after: error) {
+            throw ToolError("there is no list in \(location.text); add an item, or name a store with --store")
+        }
+    }
+
+    /// Performs the command on an open store.
+    func run(on store: some LocalStore) async throws {
+        if isReadOnly {
+            let tables = try store.tables()
+            try StoreRole.requireClient(tables)
+            // A store without the list reads like an empty memory store, which can be defined without changing the
+            // former.
+            guard TodoSession<MemoryStore>.isDefined(in: tables) else { return try await runOnEmptyStore() }
+            return try await perform(TodoSession(reading: store))
+        }
+        let session = try await TodoSession(
+            store: store, url: url ?? SyncCommand.defaultURL, options: syncOptions)
+        try await perform(session)
+    }
+
+    private func runOnEmptyStore() async throws {
+        try await perform(
+            TodoSession(store: MemoryStore(), url: SyncCommand.defaultURL, options: syncOptions))
+    }
+}
+
+extension StoreLocation {
+    /// Prints a warning if the store loses its rows when the command ends.
+    func warnIfForgetful(_ warn: (String) -> Void = { StandardOutput.note("Warning: \($0)") }) {
+        guard !keepsRows else { return }
+        warn("\(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
+    }
 }
 #endif
