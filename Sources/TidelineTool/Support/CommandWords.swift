@@ -1,5 +1,7 @@
 #if Serve
+internal import ArgumentParser
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Splits a line into words as a shell does: spaces separate words; single quotes, double quotes, and backslashes keep
 /// characters together.
@@ -42,5 +44,19 @@ func shellWord(_ word: String) -> String {
         }
     }
     return isPlain && !word.isEmpty ? word : "'\(word.replacingUTF8("'", with: "'\\''"))'"
+}
+
+/// Checks that the words begin with a command of `parent`.
+/// - Throws: `ValidationError`, with the most similar command, if they do not.
+func requireKnownCommand(_ words: ArraySlice<String>, of parent: any ParsableCommand.Type) throws {
+    let commands = parent.configuration.subcommands
+    guard let word = words.first, !word.hasPrefix("-"), word != "help", !commands.isEmpty else { return }
+    let names = commands.compactMap { $0.configuration.commandName }
+    for command in commands where command.configuration.commandName == word {
+        return try requireKnownCommand(words.dropFirst(), of: command)
+    }
+    throw ValidationError(
+        "there is no command \(word.debugDescription)." + suggestion(for: word, among: names)
+            + " The commands are: \(names.joined(separator: ", ")).")
 }
 #endif
