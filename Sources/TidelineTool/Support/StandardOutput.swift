@@ -1,4 +1,5 @@
 #if Serve
+internal import Foundation
 internal import Synchronization
 internal import TidelineSupport
 
@@ -31,5 +32,17 @@ final class OutputCapture: Sendable {
     var text: String { lines.withLock { $0 } }
 
     func add(_ line: String) { lines.withLock { $0 += line + "\n" } }
+}
+
+/// Values as JSON.
+enum JSONOutput {
+    /// Prints a value on standard output.
+    static func print(_ value: some Encodable) throws { StandardOutput.line(try text(value)) }
+
+    static func text(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
 }
 #endif
