@@ -1,11 +1,6 @@
 #if Serve
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#else
-internal import Darwin
-#endif
+internal import Dispatch
+internal import Foundation
 
 /// The limit on the files of the process, of which each connection is one.
 enum OpenFiles {
@@ -31,5 +26,22 @@ enum OpenFiles {
         }
         return Int(clamping: limit.rlim_cur) - reserve
     }
+}
+
+/// Calls a closure each time the process receives SIGHUP, until the object is released.
+final class HangupSignal {
+    private let source: any DispatchSourceSignal
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        Self.ignore()
+        source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        source.setEventHandler(handler: body)
+        source.resume()
+    }
+
+    /// Keeps the signal from ending the process.
+    static func ignore() { signal(SIGHUP, SIG_IGN) }
+
+    deinit { source.cancel() }
 }
 #endif
