@@ -1,7 +1,24 @@
 #if Serve
+internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import TidelineStore
+
+/// The least severe messages that a command logs to standard error.
+enum LogLevel: String, CaseIterable, ExpressibleByArgument {
+    case debug, info, notice, warning, error
+
+    /// The equivalent level of a logger.
+    var level: Logger.Level {
+        switch self {
+        case .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+}
 
 /// Writes each log message as a JSON object on one line of standard error.
 struct JSONLogHandler: LogHandler {
