@@ -43,6 +43,14 @@ final class DemoClient {
 
     func items() throws -> [TodoItem] { try decode(quietly("list", ["--json"]).out) }
 
+    /// Returns the id of the item with a text, as a command takes it.
+    func id(of text: String) throws -> String {
+        guard let item = try items().first(where: { $0.text == text }) else {
+            throw ToolError("the demo failed: \(text.debugDescription) is not in the list")
+        }
+        return shortID(item.id)
+    }
+
     func report() throws -> StatusCommand.Report { try decode(quietly("status", ["--json"]).out) }
 
     /// Syncs the client and returns the counts.

@@ -43,15 +43,9 @@ struct DemoPortalStory {
         ("Book a table", "Water the plants", "Water all plants", "Post the letter")
 
     private func edit(_ client: DemoClient, _ edits: Edits, _ expected: inout [String: Bool]) throws {
-        func id(_ text: String) throws -> String {
-            guard let item = try client.items().first(where: { $0.text == text }) else {
-                throw ToolError("the demo failed: \(text.debugDescription) is not in the list")
-            }
-            return shortID(item.id)
-        }
         try client.run("add", edits.added)
-        try client.run("edit", id(edits.changed), edits.newText)
-        try client.run("rm", id(edits.deleted))
+        try client.run("edit", client.id(of: edits.changed), edits.newText)
+        try client.run("rm", client.id(of: edits.deleted))
         expected[edits.added] = false
         expected[edits.newText] = expected.removeValue(forKey: edits.changed)
         expected[edits.deleted] = nil

@@ -104,7 +104,7 @@ struct DemoStory {
         let report = try second.sync()
         try stage.check("it pulls the 4 items", report.stored == 4, found: "\(report.stored ?? 0)")
         try change(second, "Buy milk", to: "Buy oat milk")
-        try second.run("rm", id(of: "Call Anna", second))
+        try second.run("rm", second.id(of: "Call Anna"))
         _ = try second.sync()
         try change(first, "Buy milk", to: "Buy a liter of milk")
         try expectConflict(mine: "Buy a liter of milk", theirs: "Buy oat milk")
@@ -132,14 +132,7 @@ struct DemoStory {
     }
 
     private func change(_ client: DemoClient, _ text: String, to newText: String) throws {
-        try client.run("edit", id(of: text, client), newText)
-    }
-
-    private func id(of text: String, _ client: DemoClient) throws -> String {
-        guard let item = try client.items().first(where: { $0.text == text }) else {
-            throw ToolError("the demo failed: \(text.debugDescription) is not in the list")
-        }
-        return shortID(item.id)
+        try client.run("edit", client.id(of: text), newText)
     }
 
     private func expectConflict(mine: String, theirs: String) throws {
