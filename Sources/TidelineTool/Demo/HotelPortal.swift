@@ -32,7 +32,7 @@ final class HotelPortal: Sendable {
     private let count: Counter
 
     /// The number of requests answered so far.
-    var requests: Int { count.value.withLock { $0 } }
+    var requests: Int { count.value.load(ordering: .relaxed) }
 
     /// Starts a server on a port of this machine.
     /// - Parameters:
@@ -58,14 +58,7 @@ final class HotelPortal: Sendable {
 
     /// Counts the requests of all connections.
     fileprivate final class Counter: Sendable {
-        let value = Mutex(0)
-
-        func next() -> Int {
-            value.withLock { count in
-                count += 1
-                return count - 1
-            }
-        }
+        let value = Atomic(0)
     }
 }
 
@@ -83,7 +76,7 @@ private final class PortalHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .end = unwrapInboundIn(data) else { return }
-        let answer = answers[count.next() % answers.count]
+        let answer = answers[count.value.add(1, ordering: .relaxed).oldValue % answers.count]
         let body = ByteBuffer(string: answer == .redirect ? "" : HotelPortal.page)
         var headers: HTTPHeaders = [
             "content-type": "text/html; charset=utf-8", "content-length": "\(body.readableBytes)",
