@@ -318,20 +318,17 @@ final class TableResponder<Store: LocalStore>: Sendable {
     }
 
     private func readReadiness(_ response: EventLoopPromise<ServerResponse>) -> Bool {
-        response.succeed(storeReadiness())
-        return true
-    }
-
-    private func storeReadiness() -> ServerResponse {
         do {
             try service.checkStore()
-            return ServerResponse(page: "ready\n")
+            response.succeed(ServerResponse(page: "ready\n"))
         } catch {
             // Everyone can read the response, and the reason can name files and databases.
             server.logger.warning("not ready", metadata: ["reason": "\(error)"])
-            return ServerResponse(
-                .serviceUnavailable, "the store cannot be read or written; the reason is in the log of the server")
+            response.succeed(
+                ServerResponse(
+                    .serviceUnavailable, "the store cannot be read or written; the reason is in the log of the server"))
         }
+        return true
     }
 
     /// Returns the response with the identifier of the user, or 401.
