@@ -100,18 +100,15 @@ struct OperationsOptions: ParsableArguments {
         guard (tlsCertificate == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key must be given together.")
         }
-        let numbers = [
+        let numbers: [(String, Int?, ClosedRange<Int>)] = [
             ("drain", drain, 0...3_600), ("shutdown-timeout", shutdownTimeout, 1...86_400),
-            ("max-page-size", maxPageSize, 1...1_000),
-            ("max-page-bytes", maxPageBytes, 1...(1 << 30)), ("max-tables", maxTables, 1...10_000),
-            ("max-columns", maxColumns, 1...1_000),
+            ("max-page-size", maxPageSize, 1...1_000), ("max-page-bytes", maxPageBytes, 1...(1 << 30)),
+            ("max-tables", maxTables, 1...10_000), ("max-columns", maxColumns, 1...1_000),
+            ("max-connections", maxConnections, 1...1_000_000),
+            ("max-connections-per-address", maxConnectionsPerAddress, 1...1_000_000),
+            ("max-waiting-clients", maxWaitingClients, 1...1_000_000),
         ]
-        for (name, number, range) in numbers { try confirm(number, in: range, "--\(name)") }
-        try confirm(maxConnections, in: 1...1_000_000, "--max-connections")
-        if let count = maxConnectionsPerAddress {
-            try confirm(count, in: 1...1_000_000, "--max-connections-per-address")
-        }
-        try confirm(maxWaitingClients, in: 1...1_000_000, "--max-waiting-clients")
+        for case (let name, let number?, let range) in numbers { try confirm(number, in: range, "--\(name)") }
         if let publicURL { _ = try Self.origin(of: publicURL) }
         if let rate = rateLimit { try confirm(rate, in: 1...1_000_000, "--rate-limit") }
         try confirm(maxQuerySize, in: 1_000...ServerLimits.maximumHeaderSize, "--max-query-size")
