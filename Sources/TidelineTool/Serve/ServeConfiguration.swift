@@ -51,7 +51,7 @@ struct ServeConfiguration {
     init(commandLine: [String], environment: [String: String]) throws {
         options = try ConfigurableOption.all(of: ServeCommand.self)
         self.commandLine = commandLine
-        let path = Self.value(of: "config", in: commandLine) ?? environment["\(Self.prefix)CONFIG"]
+        let path = Self.values(of: "config", in: commandLine).last ?? environment["\(Self.prefix)CONFIG"]
         let file = try path.map(fileEntries) ?? []
         let variables = try environmentEntries(environment)
         let given = Set(commandLine.compactMap(Self.name))
@@ -190,10 +190,6 @@ struct ServeConfiguration {
             if argument.hasPrefix("--\(name)=") { return String(argument.dropFirst(name.count + 3)) }
             return argument == "--\(name)" && index + 1 < commandLine.count ? commandLine[index + 1] : nil
         }
-    }
-
-    private static func value(of name: String, in commandLine: [String]) -> String? {
-        values(of: name, in: commandLine).last
     }
 
     // MARK: Effective values
