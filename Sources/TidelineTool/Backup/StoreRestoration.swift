@@ -11,32 +11,25 @@ struct StoreRestoration {
 
     /// Restores a backup into a store that does not exist or, in a database server, has no rows.
     func run(from file: String, to location: StoreLocation) throws -> StoreCopy {
-        guard let destroy = location.destroy else {
-            return try BackupFile.read(file) { reader, schemas in
-                try restore(schemas, from: reader, to: location, inOneTransaction: true)
-            }
-        }
+        guard let destroy = location.destroy else { return try restore(file, to: location, inOneTransaction: true) }
         return try NewPath.create(location.path, remove: destroy) { unfinished in
-            try BackupFile.read(file) { reader, schemas in
-                try restore(
-                    schemas, from: reader, to: location.moved(to: unfinished), inOneTransaction: false)
-            }
+            try restore(file, to: location.moved(to: unfinished), inOneTransaction: false)
         }
     }
 
-    private func restore(
-        _ schemas: [TableSchema], from reader: some StoreReader, to location: StoreLocation, inOneTransaction: Bool
-    ) throws -> StoreCopy {
-        let stamps = try keepsTimestamps ? nil : RestoredStamps(after: schemas, in: reader, now: clock())
-        let target = try location.open()
-        defer { try? target.close() }
-        let copy = try Self.fill(target, schemas, from: reader, stamps, inOneTransaction)
-        try target.close()
-        let written = try location.open()
-        defer { try? written.close() }
-        try Self.verify(copy, in: written)
-        try written.close()
-        return copy
+    private func restore(_ file: String, to location: StoreLocation, inOneTransaction: Bool) throws -> StoreCopy {
+        try BackupFile.read(file) { reader, schemas in
+            let stamps = try keepsTimestamps ? nil : RestoredStamps(after: schemas, in: reader, now: clock())
+            let target = try location.open()
+            defer { try? target.close() }
+            let copy = try Self.fill(target, schemas, from: reader, stamps, inOneTransaction)
+            try target.close()
+            let written = try location.open()
+            defer { try? written.close() }
+            try Self.verify(copy, in: written)
+            try written.close()
+            return copy
+        }
     }
 
     private static func fill(
