@@ -78,17 +78,15 @@ extension TodoSubcommand {
             try StoreRole.requireClient(tables)
             // A store without the list reads like an empty memory store, which can be defined without changing the
             // former.
-            guard TodoSession<MemoryStore>.isDefined(in: tables) else { return try await runOnEmptyStore() }
+            guard TodoSession<MemoryStore>.isDefined(in: tables) else {
+                return try await perform(
+                    TodoSession(store: MemoryStore(), url: SyncCommand.defaultURL, options: syncOptions))
+            }
             return try await perform(TodoSession(reading: store))
         }
         let session = try await TodoSession(
             store: store, url: url ?? SyncCommand.defaultURL, options: syncOptions)
         try await perform(session)
-    }
-
-    private func runOnEmptyStore() async throws {
-        try await perform(
-            TodoSession(store: MemoryStore(), url: SyncCommand.defaultURL, options: syncOptions))
     }
 }
 
