@@ -69,9 +69,8 @@ struct ServerConformanceSession: Sendable {
     }
 
     private var heading: String {
-        let count = checks.count
         let dialects = suites.map { "\($0.dialect)" }.joined(separator: ", ")
-        return "\(count) check\(count == 1 ? "" : "s") of \(url) in \(dialects)\n\n"
+        return "\(counted(checks.count, "check")) of \(url) in \(dialects)\n\n"
     }
 
     /// Returns the results for each dialect.
