@@ -24,8 +24,7 @@ struct ServerLimits: Sendable {
     /// 408. It is also that of a TLS handshake, after which the connection is closed.
     var headerTimeout = Duration.seconds(10)
     /// The maximum time to receive the body of a request, from the end of its headers. Slower requests are answered
-    /// with
-    /// 408. A client that receives none of its response for this time is disconnected.
+    /// with 408. A client that receives none of its response for this time is disconnected.
     var bodyTimeout = Duration.seconds(60)
 
     /// The maximum number of clients that wait for changes at the same time. Further ones are answered with 503.
