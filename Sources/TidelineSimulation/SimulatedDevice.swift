@@ -77,9 +77,7 @@ public struct SimulatedDevice: Sendable {
             // The model takes what is committed for an edit of the user, and so accepts what should have been rolled
             // back.
             if context?.refusals != refusals, context?.edits != edits {
-                run.withOracle {
-                    $0.violated("a transaction that throws changes nothing", "device \(index) committed its changes")
-                }
+                run.violated("a transaction that throws changes nothing", "device \(index) committed its changes")
             }
         }
         try await StepContext.$isEditing.withValue(true) {

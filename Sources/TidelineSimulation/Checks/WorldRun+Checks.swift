@@ -1,5 +1,6 @@
 internal import Tideline
 public import TidelineStore
+internal import TidelineSupport
 
 extension WorldRun {
     /// Checks the invariants of the end: nothing is pending, all replicas equal the server, and those of the author.
@@ -8,7 +9,7 @@ extension WorldRun {
             do {
                 try checkQueue(of: device)
             } catch {
-                withOracle { $0.violated("the stores can be read", "device \(device.index): \(error)") }
+                violated("the stores can be read", "device \(device.index): \(error)")
             }
         }
         withOracle { $0.finish() }
@@ -16,15 +17,15 @@ extension WorldRun {
             do {
                 for table in world.schema { try checkReplica(table, of: device) }
             } catch {
-                withOracle { $0.violated("the stores can be read", "device \(device.index): \(error)") }
+                violated("the stores can be read", "device \(device.index): \(error)")
             }
         }
         let state = SimulationState(run: self)
         for invariant in world.invariants {
             do {
-                for message in try invariant.check(state) { withOracle { $0.violated(invariant.name, message) } }
+                for message in try invariant.check(state) { violated(invariant.name, message) }
             } catch {
-                withOracle { $0.violated(invariant.name, "\(error)") }
+                violated(invariant.name, "\(error)")
             }
         }
     }
@@ -38,20 +39,14 @@ extension WorldRun {
             )
         }
         if pending.isEmpty, errors > 0 {
-            withOracle {
-                $0.violated(
-                    "errors end with their operations", "device \(device.index) has \(errors) errors without operations"
-                )
-            }
+            violated(
+                "errors end with their operations", "device \(device.index) has \(errors) errors without operations")
         }
         guard !pending.isEmpty else { return }
         let ids = pending.map { "\($0["table"]?.string ?? "") \($0["itemId"]?.string ?? "")" }
-        withOracle {
-            $0.violated(
-                "the queue becomes empty",
-                "device \(device.index) still has \(pending.count) operation\(pending.count == 1 ? "" : "s"): \(ids.joined(separator: ", "))"
-            )
-        }
+        violated(
+            "the queue becomes empty",
+            "device \(device.index) still has \(counted(pending.count, "operation")): \(ids.joined(separator: ", "))")
     }
 
     private func checkReplica(_ table: TableSchema, of device: Device) throws {
@@ -74,12 +69,10 @@ extension WorldRun {
     }
 
     private func differ(_ id: String, _ table: TableSchema, _ device: Device, _ local: Row?, _ remote: Row?) {
-        withOracle {
-            $0.violated(
-                "all replicas equal the server",
-                "\(table.name) \(id) on device \(device.index) is \(local?.brief ?? "missing"), on the server "
-                    + "\(remote?.brief ?? "deleted")")
-        }
+        violated(
+            "all replicas equal the server",
+            "\(table.name) \(id) on device \(device.index) is \(local?.brief ?? "missing"), on the server "
+                + "\(remote?.brief ?? "deleted")")
     }
 }
 

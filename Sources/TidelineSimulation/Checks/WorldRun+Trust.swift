@@ -73,21 +73,17 @@ extension WorldRun {
     func checkVerdict(on id: String, in table: String, _ outcome: String, _ device: Device) {
         let row = LocalRow(device: device.index, table: table, id: id)
         guard !state.withLock({ $0.verdicts.contains(row) }) else { return }
-        withOracle {
-            $0.violated(
-                "only the server decides about a row",
-                "\(outcome) of \(table) \(id) on device \(device.index), about which the server said nothing")
-        }
+        violated(
+            "only the server decides about a row",
+            "\(outcome) of \(table) \(id) on device \(device.index), about which the server said nothing")
     }
 
     /// Checks that a row that a device takes for deleted was deleted.
     func checkGone(_ id: String, in table: String, _ device: Device) {
         guard server.row(id, in: table) != nil, !withOracle({ $0.wasDeleted(id, in: table) }) else { return }
-        withOracle {
-            $0.violated(
-                "only the server decides about a row",
-                "device \(device.index) takes \(table) \(id) for deleted, which the server has never deleted")
-        }
+        violated(
+            "only the server decides about a row",
+            "device \(device.index) takes \(table) \(id) for deleted, which the server has never deleted")
     }
 
     /// Checks that nothing but a decision removes a local row that the server has.
@@ -100,11 +96,9 @@ extension WorldRun {
             guard !decided.contains(id), server.row(id, in: table) != nil,
                 !withOracle({ $0.wasDeleted(id, in: table) })
             else { continue }
-            withOracle {
-                $0.violated(
-                    "only a decision removes a row that the server has",
-                    "device \(device.index) removed \(id) of \(table)")
-            }
+            violated(
+                "only a decision removes a row that the server has",
+                "device \(device.index) removed \(id) of \(table)")
         }
     }
 
@@ -125,10 +119,7 @@ extension WorldRun {
         let tables = SystemTables()
         for device in devices {
             for (table, id) in rows where try device.row(id, in: table) == nil {
-                withOracle {
-                    $0.violated(
-                        "everything arrives by itself", "device \(device.index) did not fetch \(id) of \(table)")
-                }
+                violated("everything arrives by itself", "device \(device.index) did not fetch \(id) of \(table)")
             }
             let (operations, errors) = try device.base.read { reader in
                 (
@@ -142,12 +133,10 @@ extension WorldRun {
             // Rows wait for those that they reference.
             if !decided.isEmpty, world.schema.contains(where: { !$0.references.isEmpty }) { continue }
             for operation in operations where !decided.contains(where: { $0["operationId"] == operation["id"] }) {
-                withOracle {
-                    $0.violated(
-                        "everything arrives by itself",
-                        "device \(device.index) did not push \(operation["itemId"]?.string ?? "") of "
-                            + "\(operation["table"]?.string ?? "")")
-                }
+                violated(
+                    "everything arrives by itself",
+                    "device \(device.index) did not push \(operation["itemId"]?.string ?? "") of "
+                        + "\(operation["table"]?.string ?? "")")
             }
         }
     }
@@ -158,22 +147,18 @@ extension WorldRun {
             error.kind != .delete, let table = world.schema.first(where: { $0.name == error.table }),
             table.columns.allSatisfy({ item[$0.name] ?? .null == server[$0.name] ?? .null })
         else { return }
-        withOracle {
-            $0.violated(
-                "equal rows are no conflict",
-                "\(error.table) \(error.itemID) on device \(device.index): \(server.brief)")
-        }
+        violated(
+            "equal rows are no conflict",
+            "\(error.table) \(error.itemID) on device \(device.index): \(server.brief)")
     }
 
     /// Checks that nothing is left of the data of a user.
     func checkWipe(of device: Device) {
         let rows = world.schema.flatMap { table in (try? device.rows(of: table.name)) ?? [] }
         guard !rows.isEmpty || pendingCount(device) > 0 else { return }
-        withOracle {
-            $0.violated(
-                "a wipe leaves nothing",
-                "device \(device.index) has \(rows.count) rows and \(pendingCount(device)) operations")
-        }
+        violated(
+            "a wipe leaves nothing",
+            "device \(device.index) has \(rows.count) rows and \(pendingCount(device)) operations")
     }
 
     /// Checks that a request has the token of the user who edited the row.
@@ -187,10 +172,8 @@ extension WorldRun {
             ?? HTTPField(name: .init("X-ZUMO-AUTH")!, value: author.token)
         let sent = message.request.headerFields[field.name]
         guard sent != field.value, message.sentAt > author.mark else { return }
-        withOracle {
-            $0.violated(
-                "requests have the token of the user who edited the row",
-                "device \(device) sent the edit of \(author.token) as \(sent ?? "nobody"): \(message)")
-        }
+        violated(
+            "requests have the token of the user who edited the row",
+            "device \(device) sent the edit of \(author.token) as \(sent ?? "nobody"): \(message)")
     }
 }

@@ -12,7 +12,7 @@ struct PolicyObserver: SyncContextDelegate {
         if let violation = StepContext.current?.pending?
             .violation(by: operation.operation, item: operation.item, on: device)
         {
-            run.withOracle { $0.violated(violation.invariant, violation.message) }
+            run.violated(violation.invariant, violation.message)
         }
         guard let policy else { return try await execute(operation) }
         let item = operation.item

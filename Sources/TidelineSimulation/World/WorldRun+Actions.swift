@@ -41,9 +41,7 @@ extension WorldRun {
         log("\(step.device.map { "device \($0)" } ?? "server"): \("\(error)".prefix { $0 != "\n" })")
         if error is CancellationError { return }
         if let error = error as? SyncError, Self.isExpected(error.code, step.action) { return }
-        withOracle {
-            $0.violated("errors are documented", "step \(step.number), \(step.action.expression): \(error)")
-        }
+        violated("errors are documented", "step \(step.number), \(step.action.expression): \(error)")
     }
 
     private static func isExpected(_ code: SyncError.Code, _ action: SimulationStep.Action) -> Bool {

@@ -80,7 +80,7 @@ final class WorldRun: Sendable {
         do {
             try runAll()
         } catch let stop as Stop {
-            withOracle { $0.violated(stop.invariant, stop.message) }
+            violated(stop.invariant, stop.message)
             abandon()
         }
         return state.withLock { state in
@@ -183,6 +183,8 @@ final class WorldRun: Sendable {
         try state.withLock { try body(&$0.oracle) }
     }
 
+    func violated(_ invariant: String, _ message: String) { withOracle { $0.violated(invariant, message) } }
+
     /// Adds a line to the timeline, if it is recorded.
     func log(_ text: @autoclosure () -> String) {
         guard state.withLock({ $0.timeline != nil }) else { return }
@@ -263,11 +265,9 @@ final class WorldRun: Sendable {
         guard !server.isEmptied, let old = before?["version"]?.string, let new = after["version"]?.string, old != new,
             let oldNumber = Int(old.dropFirst()), let newNumber = Int(new.dropFirst()), newNumber < oldNumber
         else { return }
-        withOracle {
-            $0.violated(
-                "local rows do not go back",
-                "\(table) \(after.idText) on device \(device.index) went from \(old) back to \(new)")
-        }
+        violated(
+            "local rows do not go back",
+            "\(table) \(after.idText) on device \(device.index) went from \(old) back to \(new)")
     }
 
     private func edited(_ change: SimulatedStore.Change, on device: Device, step: Int) {
