@@ -1,6 +1,7 @@
 #if Serve
 internal import ArgumentParser
 internal import TidelineStore
+internal import TidelineSupport
 
 /// `tideline backup`: copies a server's store to a file while the server runs.
 struct BackupCommand: AsyncParsableCommand {
@@ -51,7 +52,4 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 }
-
-/// Returns a number with a noun: `1 row`, `2 rows`.
-func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 #endif

@@ -1,6 +1,7 @@
 #if Serve
 internal import ArgumentParser
 internal import TidelineStore
+internal import TidelineSupport
 
 /// `tideline restore`: creates a server's store from a backup.
 struct RestoreCommand: AsyncParsableCommand {
