@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Logging
 internal import Synchronization
 internal import Tideline
@@ -189,4 +190,18 @@ final class Device: Sendable {
     }
 
     func row(_ id: String, in table: String) throws -> Row? { try base.read { try $0.row(in: table, id: id) } }
+}
+
+/// The network between one process and the server.
+struct SimulatedTransport: Transport {
+    let device: Int
+    let generation: Generation
+    let run: WorldRun
+
+    func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
+        try generation.pass()
+        let response = try await run.exchange(request, body ?? [], from: device, timeout: timeout)
+        try generation.pass()
+        return response
+    }
 }
