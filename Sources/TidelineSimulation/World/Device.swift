@@ -175,9 +175,7 @@ final class Device: Sendable {
 
     /// Returns the committed rows of a table that match.
     func rows(of table: String, matching filter: RowPredicate? = nil) throws -> [Row] {
-        var query = TableQuery(table)
-        if let filter { query = query.filter(filter) }
-        return try base.read { try $0.rows(matching: query).rows }
+        try base.read { try $0.rows(matching: TableQuery(table, predicate: filter)).rows }
     }
 
     /// Returns the decisions of conflict policies that were not returned before, oldest first.

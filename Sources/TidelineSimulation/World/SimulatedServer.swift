@@ -192,8 +192,6 @@ final class SimulatedServer: Sendable {
 
     /// Returns the rows of a table that match, without deleted ones.
     func rows(of table: String, matching filter: RowPredicate? = nil) throws -> [Row] {
-        var query = TableQuery(table)
-        if let filter { query = query.filter(filter) }
-        return try base.read { try $0.rows(matching: query).rows }.filter { !$0.isTombstone }
+        try base.read { try $0.rows(matching: TableQuery(table, predicate: filter)).rows }.filter { !$0.isTombstone }
     }
 }

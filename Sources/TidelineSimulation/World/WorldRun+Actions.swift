@@ -99,8 +99,7 @@ extension WorldRun {
         _ table: String, _ queryID: String?, isFiltered: Bool, _ step: SimulationStep,
         _ client: SyncClient<SimulatedStore>
     ) async throws {
-        var query = TableQuery(table)
-        if isFiltered, let filter = filter(of: table) { query = query.filter(filter) }
+        let query = TableQuery(table, predicate: isFiltered ? filter(of: table) : nil)
         let id = queryID.map { isFiltered ? "\($0)-filtered" : $0 }
         var settings = pullSettings
         if isHealing && removesLeavers || isFiltered && step.number % 3 == 0 { settings.removesLeavers = .zero }
