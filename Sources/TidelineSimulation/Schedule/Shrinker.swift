@@ -67,14 +67,10 @@ struct Shrinker {
         for request in schedule.steps[index].faults.keys.sorted() {
             succeeded = try attempt { $0.steps[index].faults[request] = nil } || succeeded
         }
-        if schedule.steps[index].kill != nil {
-            succeeded = try attempt { $0.steps[index].kill = nil } || succeeded
-        }
-        if schedule.steps[index].cancel != nil {
-            succeeded = try attempt { $0.steps[index].cancel = nil } || succeeded
-        }
+        succeeded = try attempt { $0.steps[index].kill = nil } || succeeded
+        succeeded = try attempt { $0.steps[index].cancel = nil } || succeeded
         if let overlap = schedule.steps[index].overlap {
-            for simpler in [nil, 0, overlap / 2] where simpler != overlap {
+            for simpler in [nil, 0, overlap / 2] {
                 guard try attempt({ $0.steps[index].overlap = simpler }) else { continue }
                 succeeded = true
                 break
