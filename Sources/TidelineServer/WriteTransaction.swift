@@ -229,11 +229,7 @@ final class WriteTransaction<Store: LocalStore> {
     }
 
     /// The last timestamps of the tables that are changed.
-    var tableClocks: TableClocks {
-        var result = TableClocks()
-        for (table, stamp) in clocks { result[table] = stamp }
-        return result
-    }
+    var tableClocks: TableClocks { TableClocks(clocks) }
 
     /// Writes the rows, and the clocks of their tables.
     func finish() throws {
