@@ -16,16 +16,13 @@ extension TableService {
         row["deleted"] = false
         let key = row.id ?? .string(row.idText)
         return try write(row, id: key, into: target, size: body.count, access) { [self] row, table, transaction in
-            var taken: TableResponse?
             if try transaction.hasRow(key, in: table, access) {
-                taken = Self.taken(key, in: table)
-                if access.canRead,
-                    let row = try transaction.withRow(key, in: table, access, { answer(.conflict, row: $0) })
-                {
-                    taken = row
+                var taken: TableResponse?
+                if access.canRead {
+                    taken = try transaction.withRow(key, in: table, access) { answer(.conflict, row: $0) }
                 }
+                return options.behavior.conflict?(body) ?? taken ?? Self.taken(key, in: table)
             }
-            if let taken { return options.behavior.conflict?(body) ?? taken }
             try table.requireValues(of: row, isNew: true)
             let stamp = try transaction.nextStamp(for: table.schema.name)
             var stored = row
