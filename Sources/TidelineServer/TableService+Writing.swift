@@ -40,9 +40,7 @@ extension TableService {
             throw RequestRejection(.badRequest, "an update needs a column to change")
         }
         try incoming.setOwner(access, isWholeRow: false)
-        guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
-            throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
-        }
+        try table.requireID(id, of: incoming)
         let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
         let change = try row(of: incoming, in: target.table, isInsert: false)
         let version = incoming.version
@@ -70,9 +68,7 @@ extension TableService {
             throw RequestRejection(.badRequest, "a PUT cannot delete a row; send DELETE")
         }
         try incoming.setOwner(access, isWholeRow: true)
-        guard incoming.id.isEmpty || table.matches(incoming.id, id) else {
-            throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
-        }
+        try table.requireID(id, of: incoming)
         let target = try target(table.schema.name, for: incoming, isInsert: false, callsStore: callsStore)
         let content = try row(of: incoming, in: target.table, isInsert: false)
         return try write(content, id: .string(id), into: target, size: body.count, access) {
@@ -285,11 +281,16 @@ extension ServedTable {
         }
     }
 
-    /// Returns whether two ids identify the same row.
-    fileprivate func matches(_ a: String, _ b: String) -> Bool {
-        switch schema.idMatching {
-        case .asciiCaseInsensitive: a.asciiLowercased.utf8.elementsEqual(b.asciiLowercased.utf8)
-        case .exact: a.utf8.elementsEqual(b.utf8)
+    /// Checks that a body has no id, or one that identifies the same row as the id in the path.
+    fileprivate func requireID(_ id: String, of body: RowBody) throws {
+        guard !body.id.isEmpty else { return }
+        let isSame =
+            switch schema.idMatching {
+            case .asciiCaseInsensitive: body.id.asciiLowercased.utf8.elementsEqual(id.asciiLowercased.utf8)
+            case .exact: body.id.utf8.elementsEqual(id.utf8)
+            }
+        guard isSame else {
+            throw RequestRejection(.badRequest, "the id in the body differs from the id in the path")
         }
     }
 }
