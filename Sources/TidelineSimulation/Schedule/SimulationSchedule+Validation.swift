@@ -1,4 +1,5 @@
 internal import TidelineStore
+internal import TidelineSupport
 
 extension SimulationSchedule {
     /// Whether each service has a clock behind that of the previous one, and devices pull without a look-back. The
@@ -105,13 +106,7 @@ extension SimulationStep.Action {
 
     /// Throws for identifiers that would be different texts in a path and in a row.
     private func requireID(_ id: String) throws {
-        let isPlain = id.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"): true
-            default: false
-            }
-        }
+        let isPlain = id.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_".utf8.contains($0) }
         guard isPlain, (1...64).contains(id.utf8.count) else {
             throw SimulationError("the id \(id.debugDescription) must be 1 to 64 ASCII letters, digits, -, or _")
         }

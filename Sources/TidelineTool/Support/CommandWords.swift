@@ -36,13 +36,7 @@ enum CommandWords {
 
 /// Returns a word for a shell, quoted if necessary.
 func shellWord(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "-_./,:=+@%".utf8.contains(byte)
-        }
-    }
+    let isPlain = word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_./,:=+@%".utf8.contains($0) }
     return isPlain && !word.isEmpty ? word : "'\(word.replacingUTF8("'", with: "'\\''"))'"
 }
 

@@ -1,5 +1,6 @@
 #if Serve
 internal import HTTPTypes
+internal import TidelineSupport
 
 /// The identifier of a request, which the response and all log messages about the request contain.
 enum RequestID {
@@ -15,14 +16,7 @@ enum RequestID {
 
     private static func isSane(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-._".utf8.contains($0) }
     }
 }
 

@@ -1,6 +1,7 @@
 #if Tool
 internal import Foundation
 internal import JWTKit
+internal import TidelineSupport
 
 /// The header of a JSON Web Token, which is not verified.
 struct TokenHeader: Decodable {
@@ -31,12 +32,7 @@ struct TokenHeader: Decodable {
 }
 
 extension UInt8 {
-    fileprivate var isBase64URL: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-        default: false
-        }
-    }
+    fileprivate var isBase64URL: Bool { isASCIIAlphanumeric || "-_".utf8.contains(self) }
 }
 
 /// The claims of a token whose signature was verified.
