@@ -80,19 +80,17 @@ final class SimulatedStores: Sendable {
     /// Opens the store of a device or of the server, which is the first of a run.
     func open(_ name: String) throws -> any LocalStore {
         try state.withLock { state in
-            if name.hasPrefix("server") { try beginRun(&state) }
+            if name.hasPrefix("server") {
+                endRun(&state)
+                state.runs += 1
+                state.folder = try folder.makeFolder()
+            }
             return try folder.kind.open(state.folder?.appendingPathComponent(name).path ?? "")
         }
     }
 
     /// Removes all files.
     func end() { state.withLock { endRun(&$0) } }
-
-    private func beginRun(_ state: inout State) throws {
-        endRun(&state)
-        state.runs += 1
-        state.folder = try folder.makeFolder()
-    }
 
     private func endRun(_ state: inout State) {
         if let folder = state.folder { try? FileManager.default.removeItem(at: folder) }
