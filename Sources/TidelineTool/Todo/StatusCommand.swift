@@ -56,21 +56,19 @@ struct StatusCommand: TodoSubcommand {
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         let pending = try await session.context.pendingOperations()
         let failures = try await session.context.operationErrors()
-        let count = try await session.items.rows(
-            matching: TableQuery(TodoItem.schema.name).limit(0).includingTotalCount()
-        )
-        .totalCount
+        let none = TableQuery(TodoItem.schema.name).limit(0).includingTotalCount()
+        let count = try await session.items.rows(matching: none).totalCount ?? 0
         let last = try session.record.read()
         if json {
             return try JSONOutput.print(
                 Report(
-                    items: count ?? 0,
+                    items: count,
                     pending: pending.map {
                         .init(operation: $0.id, id: $0.itemID, kind: $0.kind.description, attempts: $0.attempts)
                     },
                     errors: failures.map { .init($0) }, lastSync: last?.at, lastResult: last?.result))
         }
-        StandardOutput.line("\(counted(count ?? 0, "item")), \(counted(pending.count, "change")) to push")
+        StandardOutput.line("\(counted(count, "item")), \(counted(pending.count, "change")) to push")
         Self.list(pending) { operation in
             let tried = operation.attempts > 0 ? ", tried \(counted(Int(operation.attempts), "time"))" : ""
             return "\(shortID(operation.itemID)) \(operation.kind)\(tried)"
