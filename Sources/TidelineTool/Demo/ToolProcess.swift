@@ -75,9 +75,8 @@ final class ToolProcess {
 
     /// Kills the process with SIGKILL, which no program can intercept, and returns its status.
     func killNow() -> Int32 {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        return status
+        signal(SIGKILL)
+        return wait()
     }
 
     /// Sends a signal to the process.
