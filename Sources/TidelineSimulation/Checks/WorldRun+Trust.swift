@@ -9,11 +9,11 @@ extension WorldRun {
     /// Checks that the server has decided about the row of an error.
     func checkVerdict(of error: TableOperationError, _ device: Device) {
         checkDifference(of: error, device)
+        let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
         switch error.code {
         case .conflict:
             if error.isRowGone { checkGone(error.itemID, in: error.table, device) }
             // An edit can be in conflict with a row of a page.
-            let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
             let version = error.serverItem?["version"]?.string
             let isShown =
                 version.map { version in state.withLock { $0.shown[row]?.contains(version) == true } } ?? false
@@ -21,7 +21,6 @@ extension WorldRun {
         case .rejected:
             // One look-up of a push shows that the server is there, and a client also rejects what the server has
             // stored, such as a row with another identifier.
-            let row = LocalRow(device: device.index, table: error.table, id: error.itemID)
             let isThere = state.withLock { state in
                 state.written.contains(row) || state.verdicts.contains { $0.device == device.index }
             }

@@ -234,9 +234,7 @@ final class WorldRun: Sendable {
             guard let table = decision["table"]?.string, let id = decision["itemId"]?.string else { continue }
             func side(_ name: String) -> Row? {
                 guard let schema = world.schema.first(where: { $0.name == table }), let text = decision[name]?.json
-                else {
-                    return nil
-                }
+                else { return nil }
                 var row = try? PageParser(schema: schema).parseRow(Array(text.utf8), requireID: false)
                 row?.id = .string(id)
                 return row
