@@ -28,8 +28,7 @@ extension StoreEngine {
         let connection = try connectionString(path, settings)
         var options = PostgreSQLOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .full
-        options.isReadOnly =
-            try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
+        options.isReadOnly = try settings.isOn("read-only") || access.isReadOnly
         if let schema = settings.text("schema") { options.schema = schema }
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
         if let seconds = try settings.seconds("response-timeout") { options.responseTimeout = seconds }

@@ -108,9 +108,9 @@ extension StoreEngine {
     ) { path, settings, access in
         var options = SQLiteOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
-        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
+        options.isReadOnly = try settings.isOn("read-only") || access.isReadOnly
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
-        options.checksums = try settings.choice("checksums", ["yes": true, "no": false]) ?? false
+        options.checksums = try settings.isOn("checksums")
         return { [options] in
             path == ":memory:"
                 ? try SQLiteStore.inMemory(options: options) : try SQLiteStore(path: path, options: options)
@@ -130,7 +130,7 @@ extension StoreEngine {
         var options = LMDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability =
             try settings.choice("durability", ["normal": .normal, "full": .full, "none": .none]) ?? .normal
-        options.isReadOnly = try settings.choice("read-only", ["yes": true, "no": false]) ?? false || access.isReadOnly
+        options.isReadOnly = try settings.isOn("read-only") || access.isReadOnly
         options.verification =
             try settings.choice(
                 "verification",
@@ -155,7 +155,7 @@ extension StoreEngine {
     ) { path, settings, access in
         var options = LevelDBOptions(createsIfMissing: access.createsIfMissing)
         options.durability = try settings.choice("durability", ["normal": .normal, "full": .full]) ?? .normal
-        options.compresses = try settings.choice("compression", ["yes": true, "no": false]) ?? false
+        options.compresses = try settings.isOn("compression")
         if let bytes = try settings.bytes("cache-size") { options.cacheSize = bytes }
         if let bytes = try settings.bytes("write-buffer-size") { options.writeBufferSize = bytes }
         if let bits = try settings.number("filter-bits", in: 0...64) { options.filterBits = bits }

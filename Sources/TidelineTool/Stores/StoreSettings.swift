@@ -48,6 +48,9 @@ struct StoreSettings: Sendable {
         return value
     }
 
+    /// Returns whether a setting is `yes`. A setting that is not given is `no`.
+    func isOn(_ name: String) throws -> Bool { try choice(name, ["yes": true, "no": false]) ?? false }
+
     /// Returns a setting in seconds, from 0 to one day, or `nil` if the setting is not given.
     func seconds(_ name: String) throws -> Duration? {
         guard let text = values[name] else { return nil }
