@@ -39,13 +39,22 @@ package struct ServedTableRecord {
     }
 
     /// Returns the greatest timestamp of a table's rows, at which the clock of a table without a stored one continues.
-    static func greatestTimestamp(of table: String, in reader: some StoreReader) throws -> Timestamp? {
+    package static func greatestTimestamp(of table: String, in reader: some StoreReader) throws -> Timestamp? {
         var greatest: Timestamp?
         try reader.scan(TableQuery(table).order(by: "updatedAt", descending: true).limit(1)) { row in
             greatest = row["updatedAt"]?.timestamp
             return .stop
         }
         return greatest
+    }
+
+    /// Returns the earliest timestamp after another one of a table.
+    package static func stamp(after stamp: Timestamp, in table: String) throws -> Timestamp {
+        let next = stamp.advanced(byTicks: 1)
+        guard next > stamp else {
+            throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
+        }
+        return next
     }
 
     package static func setClock(of table: String, to stamp: Timestamp, in writer: some StoreWriter) throws {

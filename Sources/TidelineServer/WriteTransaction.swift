@@ -159,12 +159,7 @@ final class WriteTransaction<Store: LocalStore> {
         let previous =
             try clocks[table] ?? records[table]?.clock
             ?? ServedTableRecord.greatestTimestamp(of: table, in: writer)
-        if let previous, stamp <= previous {
-            stamp = previous.advanced(byTicks: 1)
-            guard stamp > previous else {
-                throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
-            }
-        }
+        if let previous, stamp <= previous { stamp = try ServedTableRecord.stamp(after: previous, in: table) }
         clocks[table] = stamp
         // Rows with the same timestamp are still different commits for the change signal, which compares the clock.
         return options.behavior.stamp?(time) ?? stamp

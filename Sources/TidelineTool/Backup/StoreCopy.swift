@@ -93,7 +93,7 @@ struct StoreCopy {
             var row = row.owned()
             row["updatedAt"] = .timestamp(stamp)
             try batch.append(row)
-            stamp = try stamps.next(after: stamp, table.schema.name)
+            stamp = try ServedTableRecord.stamp(after: stamp, in: table.schema.name)
             if Self.isFull(batch) { try Self.flush(&batch, of: &table, write) }
             return .next
         }
@@ -170,10 +170,8 @@ struct RestoredStamps {
         var latest = now
         for table in tables where Self.isServed(table) {
             if let clock = try ServedTableRecord.clock(of: table.name, in: reader) { latest = max(latest, clock) }
-            try reader.scan(TableQuery(table.name).order(by: "updatedAt", descending: true).limit(1)) { row in
-                if let stamp = row["updatedAt"]?.timestamp { latest = max(latest, stamp) }
-                return .stop
-            }
+            let greatest = try ServedTableRecord.greatestTimestamp(of: table.name, in: reader)
+            if let greatest { latest = max(latest, greatest) }
         }
         first = latest.advanced(byTicks: Self.margin)
     }
@@ -181,13 +179,5 @@ struct RestoredStamps {
     func applies(to table: TableSchema) -> Bool { Self.isServed(table) }
 
     private static func isServed(_ table: TableSchema) -> Bool { !table.isSystem && table.systemColumns == .all }
-
-    func next(after stamp: Timestamp, _ table: String) throws -> Timestamp {
-        let next = stamp.advanced(byTicks: 1)
-        guard next > stamp else {
-            throw StoreError(.invalidValue, "no later timestamp is possible", table: table, column: "updatedAt")
-        }
-        return next
-    }
 }
 #endif
