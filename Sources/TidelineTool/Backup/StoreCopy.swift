@@ -61,44 +61,33 @@ struct StoreCopy {
     ) throws {
         for schema in schemas {
             var table = Table(schema: schema)
-            if let stamps, stamps.applies(to: schema) {
-                try copy(&table, from: reader, stamps: stamps, write: write)
-            } else {
-                try copy(&table, from: reader, write: write)
-            }
+            try copy(&table, from: reader, stamps: RestoredStamps.isServed(schema) ? stamps : nil, write: write)
             tables.append(table)
         }
     }
 
+    /// Copies rows: with new timestamps, in the order of the previous ones, so that the order stays the same.
     private func copy<Writer: StoreWriter>(
-        _ table: inout Table, from reader: some StoreReader, write: ((Writer) throws -> Void) throws -> Void
-    ) throws {
-        var batch = PackedRows(shape: table.schema.makeShape())
-        try reader.scan(TableQuery(table.schema.name)) { row in
-            try batch.append(copying: row)
-            if Self.isFull(batch) { try Self.flush(&batch, of: &table, write) }
-            return .next
-        }
-        try Self.flush(&batch, of: &table, write)
-    }
-
-    /// Copies rows in the order of their timestamps, and gives them new ones in the same order.
-    private func copy<Writer: StoreWriter>(
-        _ table: inout Table, from reader: some StoreReader, stamps: RestoredStamps,
+        _ table: inout Table, from reader: some StoreReader, stamps: RestoredStamps?,
         write: ((Writer) throws -> Void) throws -> Void
     ) throws {
+        let name = table.schema.name
         var batch = PackedRows(shape: table.schema.makeShape())
-        var stamp = stamps.first
-        try reader.scan(TableQuery(table.schema.name).order(by: "updatedAt")) { row in
-            var row = row.owned()
-            row["updatedAt"] = .timestamp(stamp)
-            try batch.append(row)
-            stamp = try ServedTableRecord.stamp(after: stamp, in: table.schema.name)
+        var stamp = stamps?.first
+        try reader.scan(TableQuery(name, order: stamps == nil ? [] : [OrderTerm("updatedAt")])) { row in
+            if let new = stamp {
+                var row = row.owned()
+                row["updatedAt"] = .timestamp(new)
+                try batch.append(row)
+                stamp = try ServedTableRecord.stamp(after: new, in: name)
+            } else {
+                try batch.append(copying: row)
+            }
             if Self.isFull(batch) { try Self.flush(&batch, of: &table, write) }
             return .next
         }
         try Self.flush(&batch, of: &table, write)
-        try write { try ServedTableRecord.setClock(of: table.schema.name, to: stamp, in: $0) }
+        if let stamp { try write { try ServedTableRecord.setClock(of: name, to: stamp, in: $0) } }
     }
 
     private static func isFull(_ batch: borrowing PackedRows) -> Bool {
@@ -176,8 +165,7 @@ struct RestoredStamps {
         first = latest.advanced(byTicks: Self.margin)
     }
 
-    func applies(to table: TableSchema) -> Bool { Self.isServed(table) }
-
-    private static func isServed(_ table: TableSchema) -> Bool { !table.isSystem && table.systemColumns == .all }
+    /// Whether the rows of a table get new timestamps.
+    static func isServed(_ table: TableSchema) -> Bool { !table.isSystem && table.systemColumns == .all }
 }
 #endif
