@@ -171,12 +171,6 @@ struct PageRows {
     /// Whether there was a row that the page has no room for.
     private(set) var hasMore = false
 
-    init(maximumCount: Int, maximumBytes: Int, omitsNulls: Bool) {
-        self.maximumCount = maximumCount
-        self.maximumBytes = maximumBytes
-        self.omitsNulls = omitsNulls
-    }
-
     mutating func append(_ row: borrowing RowView) -> ScanStep {
         let end = writer.bytes.count
         if count < maximumCount {
