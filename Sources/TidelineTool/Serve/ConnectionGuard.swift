@@ -181,10 +181,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func timePassed(_ context: ChannelHandlerContext) {
-        guard let wait = state.wait, wait.until <= .now() else {
-            setTimer(context)
-            return
-        }
+        guard let wait = state.wait, wait.until <= .now() else { return setTimer(context) }
         switch wait.then {
         case .close: context.close(promise: nil)
         case .refuse(let reason): refuse(.requestTimeout, reason, context)
@@ -246,10 +243,7 @@ final class ByteGate: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard case Event.discard = event else {
-            context.triggerUserOutboundEvent(event, promise: promise)
-            return
-        }
+        guard case Event.discard = event else { return context.triggerUserOutboundEvent(event, promise: promise) }
         isDiscarding = true
         context.read()
         promise?.succeed()

@@ -204,9 +204,8 @@ final class SharedBudget: Sendable {
 extension SharedBudget.State {
     fileprivate mutating func count(_ sharer: Sharer, by size: Int) {
         reserved += size
-        let (ofGroup, ofConnection) = (
-            byGroup[sharer.group, default: 0] + size, byConnection[sharer, default: 0] + size
-        )
+        let ofGroup = byGroup[sharer.group, default: 0] + size
+        let ofConnection = byConnection[sharer, default: 0] + size
         byGroup[sharer.group] = ofGroup > 0 ? ofGroup : nil
         byConnection[sharer] = ofConnection > 0 ? ofConnection : nil
     }
