@@ -57,13 +57,13 @@ struct ServerConformanceSession: Sendable {
                 throw ToolError("\(suite.dialect): \(error)")
             }
         }
-        let progress = TerminalProgress(terminal)
+        let progress = options.reports.quiet ? nil : TerminalProgress(terminal)
         if !options.reports.quiet { terminal.write(heading) }
         let work = Task { await checkDialects(progress) }
         let interruption = Interruption { work.cancel() }
         let reports = await work.value
         interruption.end()
-        progress.clear()
+        progress?.clear()
         let status = finish(report(of: reports, isComplete: !work.isCancelled))
         return work.isCancelled ? Interruption.status : status
     }
@@ -74,23 +74,23 @@ struct ServerConformanceSession: Sendable {
     }
 
     /// Returns the results for each dialect.
-    private func checkDialects(_ progress: TerminalProgress) async -> [StoreReport] {
+    private func checkDialects(_ progress: TerminalProgress?) async -> [StoreReport] {
         var reports: [StoreReport] = []
         for suite in suites {
             let start = ContinuousClock.now
             let name = "\(suite.dialect)"
-            if !options.reports.quiet { progress.begin(name, checks: checks.count) }
+            progress?.begin(name, checks: checks.count)
             var results: [CheckResult] = []
             for check in checks where !Task.isCancelled {
-                if !options.reports.quiet { progress.begin(check.summary, of: name) }
+                progress?.begin(check.summary, of: name)
                 let result = await suite.run(check)
                 // A check that was cancelled has no verdict.
                 guard !Task.isCancelled else { break }
                 results.append(result)
-                if !options.reports.quiet { progress.end(result, of: name) }
+                progress?.end(result, of: name)
             }
             let leftovers = await suite.finish()
-            if !options.reports.quiet { progress.end(name) }
+            progress?.end(name)
             if let leftovers, !options.reports.quiet { terminal.write("\(leftovers)\n") }
             results += checks.dropFirst(results.count).map {
                 CheckResult(id: $0.id, status: .notRun, reason: "the run ended before this check")
