@@ -40,12 +40,7 @@ struct StoreSettings: Sendable {
 
     /// Returns the value of a setting with a fixed set of values, or `nil` if the setting is not given.
     func choice<T>(_ name: String, _ choices: [String: T]) throws -> T? {
-        guard let text = values[name] else { return nil }
-        guard let value = choices[text] else {
-            throw ValidationError(
-                "\(name) must be \(choices.keys.sorted().joined(separator: " or ")), not \(text.debugDescription).")
-        }
-        return value
+        try value(name, choices.keys.sorted().joined(separator: " or ")) { choices[$0] }
     }
 
     /// Returns whether a setting is `yes`. A setting that is not given is `no`.
@@ -53,39 +48,42 @@ struct StoreSettings: Sendable {
 
     /// Returns a setting in seconds, from 0 to one day, or `nil` if the setting is not given.
     func seconds(_ name: String) throws -> Duration? {
-        guard let text = values[name] else { return nil }
-        guard let seconds = Double(text), (0...86_400).contains(seconds) else {
-            throw ValidationError(
-                "\(name) must be a number of seconds from 0 to 86400, not \(text.debugDescription).")
+        try value(name, "a number of seconds from 0 to 86400") { text in
+            guard let seconds = Double(text), (0...86_400).contains(seconds) else { return nil }
+            return Duration.seconds(seconds)
         }
-        return .seconds(seconds)
     }
 
     /// Returns a setting that is a whole number, or `nil` if the setting is not given.
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let text = values[name] else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw ValidationError(
-                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), "
-                    + "not \(text.debugDescription).")
+        try value(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+            guard let number = Int(text), range.contains(number) else { return nil }
+            return number
         }
-        return number
     }
 
     /// Returns a number of bytes from 64 KiB to 64 TiB, or `nil` if the setting is not given. The text is a whole
     /// number, optionally followed by K, M, G or T for powers of 1024.
     func bytes(_ name: String) throws -> Int? {
-        guard let text = values[name] else { return nil }
         let units: [Character: Int] = ["K": 10, "M": 20, "G": 30, "T": 40]
-        let shift = text.last.flatMap { units[$0] }
-        let number = Int(shift == nil ? text[...] : text.dropLast())
-        guard let number, number > 0, let bytes = Int(exactly: Double(number) * Double(1 << (shift ?? 0))),
-            (1 << 16...1 << 46).contains(bytes)
-        else {
-            throw ValidationError(
-                "\(name) must be a number of bytes from 64K to 64T, such as 256M, not \(text.debugDescription).")
+        return try value(name, "a number of bytes from 64K to 64T, such as 256M") { text in
+            let shift = text.last.flatMap { units[$0] }
+            let number = Int(shift == nil ? text[...] : text.dropLast())
+            guard let number, number > 0, let bytes = Int(exactly: Double(number) * Double(1 << (shift ?? 0))),
+                (1 << 16...1 << 46).contains(bytes)
+            else { return nil }
+            return bytes
         }
-        return bytes
+    }
+
+    /// Returns the value of a setting, or `nil` if the setting is not given.
+    /// - Throws: `ValidationError`, with what is expected, if `read` returns `nil` for the text.
+    private func value<T>(_ name: String, _ expected: String, _ read: (String) -> T?) throws -> T? {
+        guard let text = values[name] else { return nil }
+        guard let value = read(text) else {
+            throw ValidationError("\(name) must be \(expected), not \(text.debugDescription).")
+        }
+        return value
     }
 }
 #endif
