@@ -77,9 +77,12 @@ struct ServerResponse: Sendable {
         self.init(answer)
     }
 
+    /// Returns the response to a request that the server can accept later.
+    static func unavailable(_ reason: String) -> ServerResponse { ServerResponse(.serviceUnavailable, reason) }
+
     /// The response to a request that the server received in part when it stopped.
     static var stopped: ServerResponse {
-        ServerResponse(.serviceUnavailable, "the server stopped before the request was complete; send it again")
+        unavailable("the server stopped before the request was complete; send it again")
     }
 
     /// Returns the response to a request whose sender must sign in.

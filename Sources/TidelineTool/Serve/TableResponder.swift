@@ -82,9 +82,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
                 if let refusal = self.refusal(of: request, from: caller) { return .refused(refusal) }
                 return .admitted(caller)
             } catch {
-                return .refused(
-                    error.isTemporary
-                        ? ServerResponse(.serviceUnavailable, error.reason) : .signInFailed(error.reason))
+                return .refused(error.isTemporary ? .unavailable(error.reason) : .signInFailed(error.reason))
             }
         }
     }
@@ -131,8 +129,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     func refusal(of count: Int, after size: Int, from sharer: Sharer) -> ServerResponse? {
         guard count <= server.limits.maximumBodySize - size else { return tooLarge }
         guard bodies.reserve(count, for: sharer) else {
-            return ServerResponse(
-                .serviceUnavailable, "the memory for the bodies of requests in flight is used up; try again later")
+            return .unavailable("the memory for the bodies of requests in flight is used up; try again later")
         }
         return nil
     }
@@ -153,8 +150,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
         } else if ChangeSignal<Store>.handles(request.head) {
             let sharer = request.sharer
             guard let place = WaitingPlace(of: sharer, in: waitingClients) else {
-                response.succeed(
-                    ServerResponse(.serviceUnavailable, "too many clients wait for changes; try again later"))
+                response.succeed(.unavailable("too many clients wait for changes; try again later"))
                 return nil
             }
             let task = response.completeWithTask {
@@ -190,8 +186,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
     }
 
     private static var memoryIsUsedUp: ServerResponse {
-        ServerResponse(
-            .serviceUnavailable, "the memory for responses that clients have not received is used up; try again later")
+        .unavailable("the memory for responses that clients have not received is used up; try again later")
     }
 
     /// Returns the headers of a response, and records it in the metrics.
@@ -250,7 +245,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
         _ run: @escaping @Sendable () -> Bool
     ) -> () -> Void {
         let refuse = { @Sendable in
-            response.succeed(ServerResponse(.serviceUnavailable, "too many reads wait for the store; try again later"))
+            response.succeed(.unavailable("too many reads wait for the store; try again later"))
         }
         let read = ReadQueue.Read(kind, of: request.sharer, orRefuse: refuse, run)
         reads.append(read)
@@ -301,7 +296,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
 
     private func readiness(_ request: ReceivedRequest, _ response: EventLoopPromise<ServerResponse>) -> (() -> Void)? {
         guard !isStopping.load(ordering: .relaxed) else {
-            response.succeed(ServerResponse(.serviceUnavailable, "the server is about to stop"))
+            response.succeed(.unavailable("the server is about to stop"))
             return nil
         }
         guard let signIn = server.signIn else {
@@ -309,8 +304,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
         }
         Task {
             guard await signIn.isReady else {
-                return response.succeed(
-                    ServerResponse(.serviceUnavailable, "the keys of the identity provider were never read"))
+                return response.succeed(.unavailable("the keys of the identity provider were never read"))
             }
             _ = self.read(.single, request, response) { self.readReadiness(response) }
         }
@@ -325,8 +319,7 @@ final class TableResponder<Store: LocalStore>: Sendable {
             // Everyone can read the response, and the reason can name files and databases.
             server.logger.warning("not ready", metadata: ["reason": "\(error)"])
             response.succeed(
-                ServerResponse(
-                    .serviceUnavailable, "the store cannot be read or written; the reason is in the log of the server"))
+                .unavailable("the store cannot be read or written; the reason is in the log of the server"))
         }
         return true
     }
