@@ -43,8 +43,7 @@ public enum Intermediary: Sendable, Hashable, Codable {
     /// Statuses of sign-in pages, proxies, gateways, and web servers whose application does not run.
     static let statuses = [
         200, 301, 302, 307, 400, 401, 403, 404, 405, 407, 408, 409, 410, 412, 421, 429, 451, 500, 502, 503, 504, 511,
-        520,
-        524,
+        520, 524,
     ]
 }
 

@@ -80,10 +80,9 @@ extension SimulationStep.Action {
             try requireTable(table, world)
             if let queryID { try requireID(queryID) }
         case .purge(let table), .forcePurge(let table): try requireTable(table, world)
-        case .sync(let seconds): try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")
+        case .sync(let seconds), .wait(let seconds): try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")
         case .setClock(let seconds), .setServerClock(let seconds):
             try SimulationStep.require(seconds, in: -1_000_000...1_000_000, "seconds")
-        case .wait(let seconds): try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")
         case .intermediary(let intermediary, let seconds):
             try intermediary.validate()
             try SimulationStep.require(seconds, in: 0...1_000_000, "seconds")

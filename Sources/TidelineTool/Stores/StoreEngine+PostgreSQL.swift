@@ -7,8 +7,7 @@ extension StoreEngine {
     /// The names of libpq's settings that can be given like the store's own. A password is not one of them.
     private static let connectionSettings = [
         "host", "hostaddr", "port", "dbname", "user", "passfile", "service", "connect_timeout", "sslmode",
-        "sslcert",
-        "sslkey", "sslrootcert", "target_session_attrs", "keepalives_idle", "tcp_user_timeout", "options",
+        "sslcert", "sslkey", "sslrootcert", "target_session_attrs", "keepalives_idle", "tcp_user_timeout", "options",
     ]
 
     static let postgresql = StoreEngine(
