@@ -4,28 +4,8 @@ internal import TidelineServer
 internal import TidelineStore
 internal import Yams
 
-/// A YAML or JSON file that defines the tables and columns of a server, and who may do what with them.
-///
-/// ```yaml
-/// tables:
-///   TodoItem:
-///     columns:
-///       text: string
-///       complete: bool
-///       listId: { type: string, required: true }
-///     indexes:
-///       - [complete, text]
-///     references:
-///       listId: TodoList
-///   TodoList:
-///     columns:
-///       name: string
-///       userId: string
-///     owner: userId
-///     rights: { delete: nobody }
-/// ```
-///
-/// Each table has `id`, `createdAt`, `updatedAt`, `version` and `deleted` without listing them.
+/// A YAML or JSON file that defines the tables and columns of a server, and who may do what with them. The help of
+/// ``ServeCommand`` has an example.
 struct SchemaFile: Sendable {
     /// The tables, in the order of the file.
     var tables: [TableSchema]
