@@ -7,13 +7,9 @@ internal import TidelineStore
 ///
 /// Timers and recorders that aggregate are histograms, timers in seconds.
 final class PrometheusMetrics: MetricsFactory {
-    private struct State {
-        /// The metrics by name and labels, such as `{table="Item"}`.
-        var samples: [String: [String: Sample]] = [:]
-    }
-
     private let descriptions: [String: String]
-    private let state = Mutex(State())
+    /// The metrics by name and labels, such as `{table="Item"}`.
+    private let samples = Mutex<[String: [String: Sample]]>([:])
 
     private static let secondBounds = [
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
@@ -53,20 +49,20 @@ final class PrometheusMetrics: MetricsFactory {
 
     private func sample(_ name: String, _ dimensions: [(String, String)], _ kind: Sample.Kind) -> Sample {
         let labels = dimensions.map { "\(Self.name($0))=\"\(Self.escaped($1))\"" }.joined(separator: ",")
-        return state.withLock { state in
+        return samples.withLock { samples in
             let (name, labels) = (Self.name(name), labels.isEmpty ? "" : "{\(labels)}")
-            let known = state.samples[name]
+            let known = samples[name]
             if let sample = known?[labels] { return sample }
             // All samples of a name are of one kind, that of the first.
             let sample = Sample(known?.values.first?.kind ?? kind)
-            state.samples[name, default: [:]][labels] = sample
+            samples[name, default: [:]][labels] = sample
             return sample
         }
     }
 
     private func remove(_ handler: AnyObject) {
-        state.withLock { state in
-            for name in state.samples.keys { state.samples[name] = state.samples[name]?.filter { $1 !== handler } }
+        samples.withLock { samples in
+            for name in samples.keys { samples[name] = samples[name]?.filter { $1 !== handler } }
         }
     }
 
@@ -75,11 +71,11 @@ final class PrometheusMetrics: MetricsFactory {
     /// The page for a request of a Prometheus server.
     var page: String {
         var text = ""
-        for (name, samples) in state.withLock({ $0.samples }).sorted(by: { $0.key < $1.key }) {
-            guard let kind = samples.values.first?.kind else { continue }
+        for (name, group) in samples.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+            guard let kind = group.values.first?.kind else { continue }
             if let description = descriptions[name] { text += "# HELP \(name) \(description)\n" }
             text += "# TYPE \(name) \(kind.name)\n"
-            for (labels, sample) in samples.sorted(by: { $0.key < $1.key }) { text += sample.lines(name, labels) }
+            for (labels, sample) in group.sorted(by: { $0.key < $1.key }) { text += sample.lines(name, labels) }
         }
         return text
     }
