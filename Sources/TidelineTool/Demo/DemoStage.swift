@@ -11,15 +11,11 @@ final class DemoStage {
     let engine: StoreEngine
     private(set) var url = ""
     private(set) var checks = 0
+    /// The store of the server, or `nil` for one of the same engine.
     private let serverLocation: String?
     private var server: ToolProcess?
     private var otherServer: ToolProcess?
 
-    /// Creates an environment.
-    /// - Parameters:
-    ///   - folder: The folder of the stores.
-    ///   - engine: The engine of the stores.
-    ///   - serverLocation: The store of the server, or `nil` for one of the same engine.
     init(folder: URL, engine: StoreEngine, serverLocation: String? = nil) {
         self.folder = folder
         self.engine = engine

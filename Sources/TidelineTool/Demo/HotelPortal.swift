@@ -34,10 +34,7 @@ final class HotelPortal: Sendable {
     /// The number of requests answered so far.
     var requests: Int { count.value.load(ordering: .relaxed) }
 
-    /// Starts a server on a port of this machine.
-    /// - Parameters:
-    ///   - port: The port, or 0 to select a free port.
-    ///   - answers: The answers, which are given in turn.
+    /// Starts a server on a port of this machine, or on a free one for 0. It gives the answers in turn.
     init(port: Int = 0, answers: [Answer] = Answer.allCases) async throws {
         let count = Counter()
         self.count = count

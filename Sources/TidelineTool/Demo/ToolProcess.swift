@@ -18,12 +18,8 @@ final class ToolProcess {
     private let error: PipeReader?
     private var unread = Data()
 
-    /// Starts the program.
-    /// - Parameters:
-    ///   - arguments: The arguments of the program.
-    ///   - keepsErrors: Whether to collect standard error. If `false`, the process shares this process's standard
-    ///     error.
-    ///   - executable: The program, or `nil` for the running program.
+    /// Starts the program, by default the running one.
+    /// - Parameter keepsErrors: Whether to collect standard error, instead of sharing that of this process.
     init(_ arguments: [String], keepsErrors: Bool = false, executable: URL? = nil) throws {
         guard let executable = executable ?? Bundle.main.executableURL else {
             throw ToolError("the path of this program is unknown, but it is needed to run its commands")

@@ -41,16 +41,13 @@ final class ReadQueue: Sendable {
         }
     }
 
+    /// The maximum number of reads besides those that run.
     private let maximumWaiting: Int
     private let now: @Sendable () -> NIODeadline
     private let schedule: TableServer.Schedule
     private let state: Mutex<FairQueue>
 
-    /// - Parameters:
-    ///   - maximumRunning: The maximum number of reads that run at the same time.
-    ///   - maximumWaiting: The maximum number of further reads.
-    ///   - now: Returns the present time.
-    ///   - schedule: Runs a closure on a thread that may block.
+    /// - Parameter schedule: Runs a closure on a thread that may block.
     init(
         maximumRunning: Int, maximumWaiting: Int, now: @escaping @Sendable () -> NIODeadline = { .now() },
         schedule: @escaping TableServer.Schedule

@@ -44,9 +44,7 @@ struct ServeConfiguration {
 
     /// Collects the options.
     ///
-    /// - Parameters:
-    ///   - commandLine: The arguments after `serve`.
-    ///   - environment: The environment of the process.
+    /// - Parameter commandLine: The arguments after `serve`.
     /// - Throws: `ValidationError`, with file and line or the variable, for an unknown option or an invalid file.
     init(commandLine: [String], environment: [String: String]) throws {
         options = try ConfigurableOption.all(of: ServeCommand.self)

@@ -9,11 +9,7 @@ final class ServerIdentity: Sendable {
     private let protocols: [String]
     private let current: Mutex<NIOSSLContext>
 
-    /// Reads the files, in PEM format.
-    /// - Parameters:
-    ///   - certificate: The path of the server's certificate, followed by those of its issuers.
-    ///   - key: The path of the private key.
-    ///   - allowsHTTP2: Whether clients may select HTTP/2.
+    /// Reads the files, in PEM format: the server's certificate, followed by those of its issuers, and the private key.
     /// - Throws: ``ToolError``, naming the file.
     init(certificate: String, key: String, allowsHTTP2: Bool) throws {
         self.certificate = certificate
