@@ -72,7 +72,13 @@ final class Environment: @unchecked Sendable {
         isUnlocked = information.me_numreaders == 0
         var maximumReaders: UInt32 = 0
         mdb_env_get_maxreaders(handle, &maximumReaders)
-        lock = ReadWriteLock(.environment(maximumReaders: Int(max(1, maximumReaders))))
+        var policy = ReadWriteLock.Policy()
+        // A thread may write to one store inside a read of another store in the same folder.
+        policy.allowsWritesInsideReads = true
+        policy.maximumReaders = Int(max(1, maximumReaders))
+        // Idle resources are reset read transactions.
+        policy.maximumIdle = 64
+        lock = ReadWriteLock(policy)
     }
 
     var path: String { folder.path }
@@ -111,17 +117,5 @@ final class Environment: @unchecked Sendable {
         let result = mdb_stat(transaction, main, &statistics)
         guard result == MDB_SUCCESS else { throw error(result, "the tables could not be counted") }
         return statistics.ms_entries
-    }
-}
-
-extension ReadWriteLock.Policy {
-    /// A thread may write to one store inside a read of another store in the same folder. Idle resources are reset
-    /// ``ReadTransaction``s.
-    fileprivate static func environment(maximumReaders: Int) -> Self {
-        var policy = Self()
-        policy.allowsWritesInsideReads = true
-        policy.maximumReaders = maximumReaders
-        policy.maximumIdle = 64
-        return policy
     }
 }

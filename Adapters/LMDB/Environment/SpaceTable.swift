@@ -12,9 +12,7 @@ final class SpaceTable: Sendable {
 
     private static let nearLimit: UInt32 = 4096
 
-    convenience init() { self.init(near: [], far: [:], count: 0) }
-
-    private init(near: [MDB_dbi], far: [UInt32: MDB_dbi], count: Int) {
+    init(near: [MDB_dbi] = [], far: [UInt32: MDB_dbi] = [:], count: Int = 0) {
         self.near = near
         self.far = far
         self.count = count

@@ -7,12 +7,20 @@ struct Records {
     let transaction: OpaquePointer
     let path: String
 
-    /// Returns the key space of a key or of the lower end of a range.
+    /// Returns the key space of a key.
     static func space(of key: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
         guard key.count >= 4 else {
             throw StoreError(.invalidValue, "a key of \(key.count) bytes is too short: its key space takes four")
         }
         return UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
+    }
+
+    /// Returns the key space of a range.
+    static func space(of range: KeyRange) throws(StoreError) -> UInt32 {
+        guard range.lower.count >= 4 else {
+            throw StoreError(.invalidValue, "the lower end of a range is too short: its key space takes four bytes")
+        }
+        return range.lower.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// Returns the value of a key, or `nil` if there is none.
@@ -98,12 +106,13 @@ struct Records {
     private func error(_ result: Int32) -> StoreError { .lmdb(result, path: path, doing: "a record could not be read") }
 }
 
-extension Records {
-    /// Returns the key space of a range.
-    static func space(of range: KeyRange) throws(StoreError) -> UInt32 {
-        guard range.lower.count >= 4 else {
-            throw StoreError(.invalidValue, "the lower end of a range is too short: its key space takes four bytes")
-        }
-        return range.lower.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+extension MDB_val {
+    /// Creates a value for LMDB to read, in place for the duration of the call. LMDB uses the same type for input and
+    /// output.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
+
+    /// The bytes that LMDB returned: in its map or a page of the transaction, valid until the next change or the end.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
 }
