@@ -20,6 +20,13 @@ extension StoreError {
             engineCode: number.map(Int.init))
     }
 
+    /// Creates the error for files that LevelDB did not leave in this state.
+    static func damaged(_ path: String, _ what: String) -> StoreError {
+        StoreError(
+            .corrupt, "\(what); restore a backup of the folder, or call LevelDBStore.repair(path:options:)",
+            path: path)
+    }
+
     private static let systemErrors = [
         ENOSPC, EDQUOT, EROFS, EACCES, EPERM, EAGAIN, EINVAL, EIO, EMFILE, ENFILE, ENOENT, EFBIG, ENOMEM, ENOTDIR,
     ]

@@ -5,8 +5,6 @@ internal import TidelineStore
 struct LostFiles {
     let folder: String
 
-    init(folder: String) { self.folder = folder }
-
     static let folderName = "lost"
     /// The name of the file with entries that no table can read: the bytes of a key and a value on each line,
     /// hexadecimal.
