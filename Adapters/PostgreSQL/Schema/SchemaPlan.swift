@@ -107,11 +107,9 @@ struct SchemaPlan {
     // MARK: Indexes
 
     private static func indexes(of schema: TableSchema) -> [StoredIndex] {
-        var indexes: [StoredIndex] = []
-        for index in schema.indexes.map({ StoredIndex($0, of: schema) }) where !indexes.contains(index) {
-            indexes.append(index)
+        schema.indexes.map { StoredIndex($0, of: schema) }.reduce(into: []) { distinct, index in
+            if !distinct.contains(index) { distinct.append(index) }
         }
-        return indexes
     }
 
     /// Returns the columns of which indexes contain only the beginning of each value.

@@ -17,8 +17,6 @@ enum FileFormat {
     static let checksumVFS = tideline_register_checksums(
         UInt32(applicationID), UInt32(checksummedVersion)
     ).map { String(cString: $0) }
-    /// A table of one row with the number of definition changes, by which other connections detect a change.
-    static let metaTable = "tideline_meta"
     /// The definition of each table, as JSON.
     static let definitionsTable = "tideline_tables"
 
@@ -35,6 +33,7 @@ enum FileFormat {
         ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"] + tables
             + (version == checksummedVersion ? [recordChecksums] : [])
     }
+    /// The first table has a row with the number of definition changes, by which other connections detect a change.
     private static let tables = [
         #"CREATE TABLE "tideline_meta" ("id" INTEGER PRIMARY KEY, "generation" INTEGER NOT NULL)"#,
         #"INSERT INTO "tideline_meta" VALUES (1, 1)"#,

@@ -77,11 +77,10 @@ struct PredicateCompiler {
 
     private mutating func literal(_ value: Value) -> SQLFragment {
         guard let type = value.type else { return .null }
-        let isNaN = if case .double(let double) = value { double.isNaN } else { false }
-        var fragment = SQLFragment.primary("?", .value(type), isNeverNull: !isNaN)
+        var fragment = SQLFragment.primary("?", .value(type), isNeverNull: !value.isNaN)
         fragment.places = [values.count]
         values.append(value)
-        fragment.isNaN = isNaN
+        fragment.isNaN = value.isNaN
         return fragment
     }
 

@@ -41,7 +41,7 @@ final class KeptQuery {
     /// different text or might be invalid.
     func parameters(of other: TableQuery, for purpose: Purpose) -> [Value]? {
         guard purpose == self.purpose, other.skip >= 0, other.limit ?? 0 >= 0, query.isWindow == other.isWindow,
-            query.names(sameColumnsAs: other)
+            query.order == other.order, query.selection == other.selection
         else { return nil }
         var values: [Value] = []
         switch (query.predicate, other.predicate) {
@@ -52,13 +52,6 @@ final class KeptQuery {
         }
         if purpose == .rows, other.isWindow { values += other.windowParameters }
         return CompiledQuery.arrange(values, places)
-    }
-}
-
-extension TableQuery {
-    /// Returns whether another query has the same order and selection.
-    fileprivate func names(sameColumnsAs other: TableQuery) -> Bool {
-        order == other.order && selection == other.selection
     }
 }
 
@@ -102,5 +95,5 @@ extension Value {
         return true
     }
 
-    private var isNaN: Bool { if case .double(let double) = self { double.isNaN } else { false } }
+    var isNaN: Bool { if case .double(let double) = self { double.isNaN } else { false } }
 }

@@ -71,7 +71,7 @@ final class Statement {
     // MARK: Binding
 
     /// Binds a copy of a value to a parameter, numbered from 1.
-    func bind(_ value: Value, at index: Int32) throws(StoreError) {
+    private func bind(_ value: Value, at index: Int32) throws(StoreError) {
         let result =
             switch value {
             case .null: sqlite3_bind_null(handle, index)
