@@ -38,7 +38,7 @@ final class StoredTable: StoredTableType {
         self.retired = retired
         shape = schema.makeShape()
         everyColumn = shape.columns.map(Optional.some)
-        acceptedTags = shape.columns.map(Self.acceptedTags)
+        acceptedTags = shape.columns.map { UInt32(TagSet(storedIn: $0).rawValue) }
         columnList = Self.columnList(shape.columns)
         let table = schema.name.sqlName
         selectRow = "SELECT \(columnList) FROM \(table) WHERE \"id\" = ?1"
@@ -80,13 +80,6 @@ final class StoredTable: StoredTableType {
         let action = names.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
         let verb = rows > 1 ? "INSERT OR FAIL INTO" : "INSERT INTO"
         return "\(verb) \(table) (\(list)) VALUES \(values) ON CONFLICT (\"id\") DO \(action)"
-    }
-
-    private static func acceptedTags(_ column: ColumnSchema) -> UInt32 {
-        (0...RowTag.json.rawValue).compactMap(RowTag.init(rawValue:)).reduce(0) { tags, tag in
-            let isAccepted = tag != .absent && tag.fits(column.type) && (tag != .null || column.isOptional)
-            return isAccepted ? tags | 1 << UInt32(tag.rawValue) : tags
-        }
     }
 }
 

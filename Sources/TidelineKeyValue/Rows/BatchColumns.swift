@@ -121,12 +121,7 @@ struct ColumnRules: Sendable {
     ///   - stored: The shape of the table, including the columns no longer defined.
     init(of shape: RowShape, in target: RowShape, stored: RowShape) {
         tags = shape.columns.map { column in
-            guard let index = target.index(of: column.name) else { return [] }
-            let known = target.columns[index]
-            var tags = TagSet(of: known.type)
-            tags.remove(.init(.absent))
-            if !known.isOptional { tags.remove(.init(.null)) }
-            return tags
+            target.index(of: column.name).map { TagSet(storedIn: target.columns[$0]) } ?? []
         }
         positions = stored.columns.enumerated().map { index, column in
             index < target.count ? shape.index(of: column.name) : nil

@@ -40,9 +40,7 @@ extension StoredDefinition {
         let types = Dictionary(columns.map { ($0.name, $0.type) }) { first, _ in first }
         return types.count == columns.count ? types : nil
     }
-}
 
-extension StoredDefinition {
     /// The number of the current layout.
     var currentLayout: Int { layout ?? layouts.count - 1 }
 
@@ -58,10 +56,8 @@ extension StoredDefinition {
 extension TableSchema {
     /// The columns of the indexes, without duplicates.
     var distinctIndexes: [[String]] {
-        var distinct: [[String]] = []
-        for index in indexes where !distinct.contains(index.columns) {
-            distinct.append(index.columns)
+        indexes.map(\.columns).reduce(into: []) { distinct, columns in
+            if !distinct.contains(columns) { distinct.append(columns) }
         }
-        return distinct
     }
 }

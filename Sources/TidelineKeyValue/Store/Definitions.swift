@@ -77,3 +77,80 @@ struct TransactionOutcome {
     let commit: UInt64?
     let rowCounts: RowCounts
 }
+
+/// The known row counts, and which of them a transaction changed.
+///
+/// They stay valid from one transaction to the next if nothing else writes in between.
+struct RowCounts {
+    private var counts: [(rows: KeySpace, count: Int, isChanged: Bool)] = []
+
+    /// Returns the number of rows in a key space, if it is known.
+    subscript(rows: KeySpace) -> Int? {
+        for known in counts where known.rows == rows { return known.count }
+        return nil
+    }
+
+    /// Moves the counts out of this value. A changed value must have a single owner, or it is copied first.
+    mutating func take() -> RowCounts {
+        let taken = self
+        self = RowCounts()
+        return taken
+    }
+
+    /// Records the number of rows after a change by a transaction.
+    mutating func change(_ rows: KeySpace, to count: Int) {
+        for index in counts.indices where counts[index].rows == rows {
+            counts[index].count = count
+            counts[index].isChanged = true
+            return
+        }
+        counts.append((rows, count, true))
+    }
+
+    /// Calls `body` with each count that the transaction changed and marks it as written.
+    mutating func writeChanged(_ body: (_ rows: KeySpace, _ count: Int) throws -> Void) rethrows {
+        for index in counts.indices where counts[index].isChanged {
+            try body(counts[index].rows, counts[index].count)
+            counts[index].isChanged = false
+        }
+    }
+}
+
+/// Distinguishes the commits of other processes and other stores from those of this store.
+struct ExternalCommitCounter {
+    /// A number that increases when others have committed.
+    private(set) var number: UInt64 = 0
+    /// The last commit that was accounted for, or `nil` before the first one.
+    private var lastCommit: UInt64?
+    /// Whether a transaction of this store is running. Its commit may be visible before it ends here.
+    private var isWriting = false
+
+    mutating func beginWriting() { isWriting = true }
+
+    /// Accounts for the commit of a transaction of this store.
+    ///
+    /// - Parameters:
+    ///   - preceding: The number of the commit that preceded the transaction.
+    ///   - commit: The number of its own commit, or `nil` if it changed nothing or was rolled back.
+    mutating func endWriting(after preceding: UInt64?, at commit: UInt64?) {
+        isWriting = false
+        if let preceding { update(to: preceding) }
+        if let commit { lastCommit = commit }
+    }
+
+    /// Accounts for the commits of others up to the given one.
+    mutating func update(to commit: UInt64) {
+        if let lastCommit {
+            // A snapshot may precede the last own commit.
+            guard commit > lastCommit else { return }
+            number += 1
+        }
+        lastCommit = commit
+    }
+
+    /// Returns ``number`` as of a snapshot. While a transaction of this store is running, nobody else commits.
+    mutating func number(at commit: UInt64) -> UInt64 {
+        if !isWriting { update(to: commit) }
+        return number
+    }
+}

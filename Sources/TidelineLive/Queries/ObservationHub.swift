@@ -33,7 +33,8 @@ package final class ObservationHub: Sendable {
         var tables: [String: Table] = [:]
         /// The tables whose queries must be read again, because the transaction that did so failed.
         var unread: Set<String> = []
-        /// The number of the external commits that all results include, or `nil` if it is not known.
+        /// The number of the external commits that all results include, or `nil` if it is not known. It changes while
+        /// the lock of the commits is held.
         var externalCommit: UInt64?
         /// The timer that looks for external commits, while there are live queries.
         var timer: ExternalCommitTimer?
@@ -105,16 +106,32 @@ package final class ObservationHub: Sendable {
     /// The number of the last commit that changed a table under observation.
     package var commit: Int { lastCommit.load(ordering: .acquiring) }
 
-    /// The names of the tables with live queries.
-    var observedTables: [String] { state.withLock { Array($0.tables.keys) } }
-
     // MARK: External commits
 
-    /// The number of the external commits that all results include, or `nil` if it is not known. It changes while the
-    /// lock of the commits is held.
-    var externalCommit: UInt64? { state.withLock { $0.externalCommit } }
-
     func setExternalCommit(_ number: UInt64?) { state.withLock { $0.externalCommit = number } }
+
+    /// Returns whether all results include the external commits up to the given number.
+    ///
+    /// - Parameter number: A number of the store, or `nil` if nobody else commits.
+    func includesExternalCommits(_ number: UInt64?) -> Bool {
+        number == nil || state.withLock { $0.externalCommit } == number
+    }
+
+    /// Reads all live queries, because the store's own changes do not lead to their results.
+    ///
+    /// - Returns: The changes, or `nil` if the results include the external commits.
+    func prepare(readingAgainAt number: UInt64?, in reader: some StoreReader) -> PendingCommit? {
+        guard !includesExternalCommits(number) else { return nil }
+        let pending = PendingCommit(self, changesRows: true)
+        readAllAgain(at: number, in: reader, pending)
+        return pending
+    }
+
+    private func readAllAgain(at number: UInt64?, in reader: some StoreReader, _ pending: PendingCommit) {
+        pending.changesRows = true
+        pending.externalCommit = number
+        for table in state.withLock({ Array($0.tables.keys) }) { readAgain(table, in: reader, pending) }
+    }
 
     /// Whether a timer looks for external commits.
     package var looksForExternalCommits: Bool { state.withLock { $0.timer != nil } }

@@ -130,7 +130,7 @@ extension RowOrder {
 
 extension Array {
     /// Returns the first index whose element satisfies a condition that holds from some index on.
-    fileprivate func partitioningIndex(_ holds: (Element) -> Bool) -> Int {
+    func partitioningIndex(_ holds: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -71,12 +71,5 @@ extension LiveChanges {
 
 extension [Int] {
     /// Returns how many elements of this ascending array are less than a value.
-    fileprivate func count(below value: Int) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < value { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    fileprivate func count(below value: Int) -> Int { partitioningIndex { $0 >= value } }
 }

@@ -15,6 +15,13 @@ package struct TagSet: OptionSet, Sendable {
         self = RowTag.all.reduce(into: []) { if $1.fits(type) { $0.insert(Self($1)) } }
     }
 
+    /// The tags of the values that a row stores in a column.
+    package init(storedIn column: ColumnSchema) {
+        self.init(of: column.type)
+        remove(Self(.absent))
+        if !column.isOptional { remove(Self(.null)) }
+    }
+
     /// Whether the set contains the tag with the given raw value.
     @inlinable
     @inline(__always)
