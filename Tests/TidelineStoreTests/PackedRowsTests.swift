@@ -156,20 +156,4 @@ struct PackedRowsTests {
             }
         }
     }
-
-    @Test("A body that throws leaves the column unchanged; one that writes fewer bytes leaves no gap")
-    func writtenInPlace() throws {
-        struct Stop: Error {}
-        var rows = PackedRows(shape: shape)
-        rows.beginRow()
-        rows.setID("a")
-        rows.set("kept", at: 1)
-        #expect(throws: Stop.self) { try rows.setBytes(as: .string, at: 1, maximumCount: 9) { _ in throw Stop() } }
-        rows.setBytes(as: .json, at: 5, maximumCount: 1_000) { room in
-            room.copyBytes(from: "[]".utf8)
-            return 2
-        }
-        try rows.endRow()
-        #expect(values(rows) == [nil, "kept", nil, nil, nil, .json("[]")])
-    }
 }

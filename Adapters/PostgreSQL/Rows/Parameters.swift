@@ -123,8 +123,6 @@ struct ArrayParameter {
         for value in values { append(value) }
     }
 
-    var byteCount: Int { elements.count }
-
     mutating func append(_ value: Value) {
         value.isNull ? appendNull() : appendElement { $0.appendValue(value) }
     }

@@ -23,8 +23,6 @@ struct KeyInterval: Hashable, Sendable {
 struct KeyIntervals: Hashable, Sendable {
     private(set) var intervals: [KeyInterval]
 
-    static let none = KeyIntervals(intervals: [])
-
     private init(intervals: [KeyInterval]) { self.intervals = intervals }
 
     init(_ interval: KeyInterval) { intervals = [interval] }

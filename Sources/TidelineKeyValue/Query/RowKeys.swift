@@ -13,8 +13,6 @@ struct RowKeys {
         key = KeyBuilder(table.rows)
     }
 
-    var count: Int { ends.count }
-
     /// Adds the key of a row.
     mutating func append(_ row: borrowing RowView) {
         key.truncate(to: KeySpace.length)

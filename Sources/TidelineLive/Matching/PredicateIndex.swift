@@ -5,7 +5,6 @@ struct QuerySet: Sequence {
     private var queries: [ObjectIdentifier: LiveRegistration] = [:]
 
     var isEmpty: Bool { queries.isEmpty }
-    var count: Int { queries.count }
     mutating func insert(_ query: LiveRegistration) { queries[ObjectIdentifier(query)] = query }
     mutating func remove(_ query: LiveRegistration) { queries[ObjectIdentifier(query)] = nil }
     func makeIterator() -> Dictionary<ObjectIdentifier, LiveRegistration>.Values.Iterator {

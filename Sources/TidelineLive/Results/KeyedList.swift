@@ -27,8 +27,6 @@ struct KeyedList<Element: Sendable>: Sendable {
 
     private static var maximumChunk: Int { 256 }
 
-    init(order: RowOrder) { self.order = order }
-
     /// Creates a list of entries that are in order.
     init(order: RowOrder, sorted entries: [Entry]) {
         self.order = order

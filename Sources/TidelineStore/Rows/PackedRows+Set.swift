@@ -34,33 +34,6 @@ extension PackedRows {
         appendValue(tag, at: index, from: start)
     }
 
-    /// Sets the column at a position to bytes that `body` writes, without an intermediate copy.
-    ///
-    /// - Parameters:
-    ///   - tag: string, bytes, or JSON.
-    ///   - index: The column's position.
-    ///   - maximumCount: The size of the buffer that `body` receives.
-    ///   - body: Writes to the beginning of the buffer and returns the number of bytes written. If it throws, the
-    ///     column is unchanged.
-    package mutating func setBytes<E: Error>(
-        as tag: RowTag, at index: Int, maximumCount: Int,
-        _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
-    ) throws(E) {
-        precondition(tag.hasBytes, "\(tag) has no bytes")
-        let start = buffer.count
-        buffer.grow(by: maximumCount)
-        let written: Int
-        do {
-            written = try unsafe body(buffer.mutable(start, maximumCount))
-        } catch {
-            buffer.truncate(to: start)
-            throw error
-        }
-        precondition(written >= 0 && written <= maximumCount, "more bytes were written than the buffer holds")
-        buffer.truncate(to: start + written)
-        appendValue(tag, at: index, from: start)
-    }
-
     /// Sets the column at a position to a value of any type.
     public mutating func set(_ value: Value, at index: Int) {
         switch value {

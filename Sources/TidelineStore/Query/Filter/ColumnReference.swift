@@ -39,8 +39,6 @@ extension ColumnReference {
 extension ColumnType {
     /// Whether values are eight bytes that compare as one word; see ``WordInterval``.
     package var isWord: Bool { self == .int || self == .double || self == .timestamp }
-    /// Whether values are byte sequences.
-    package var isText: Bool { self == .string || self == .bytes || self == .json }
 }
 
 /// A comparison of a column with a literal, with the column on the left.
