@@ -24,7 +24,7 @@ public struct LMDBSnapshot: KeyValueSnapshot {
     ) throws {
         guard !range.isEmpty, let space = reader.spaces[try Records.space(of: range)] else { return }
         try reader.withCursor(in: space) { cursor in
-            let records = Records(transaction: reader.handle, path: reader.path)
+            let records = Records(path: reader.path)
             guard reader.isUnlocked else {
                 return try records.scan(range, descending: descending, with: cursor, body)
             }

@@ -81,7 +81,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         let result = mdb_cursor_open(try transaction(), space, &cursor)
         guard result == MDB_SUCCESS, let cursor else { throw environment.error(result, "the scan could not start") }
         defer { mdb_cursor_close(cursor) }
-        try records().scan(range, descending: descending, with: cursor, body)
+        try records.scan(range, descending: descending, with: cursor, body)
     }
 
     // MARK: Writing
@@ -110,7 +110,7 @@ public final class LMDBTransaction: KeyValueTransaction {
             try self.store(key, stored, flags: MDB_NOOVERWRITE, found: &found, by: &place)
         }
         if result == MDB_KEYEXIST {
-            guard try replaces(try records().value(found)) else { return false }
+            guard try replaces(records.value(found)) else { return false }
             try changing { () throws(StoreError) in
                 // If the map had to grow, no cursor is positioned anymore.
                 guard let cursor = place.take() else { return try self.store(key, stored) }
@@ -212,9 +212,7 @@ public final class LMDBTransaction: KeyValueTransaction {
         return handle
     }
 
-    private func records() throws(StoreError) -> Records {
-        Records(transaction: try transaction(), path: environment.path)
-    }
+    private var records: Records { Records(path: environment.path) }
 
     // MARK: Growing the map
 

@@ -4,7 +4,6 @@ internal import TidelineStore
 
 /// Reads within an LMDB transaction, either read-only or writable.
 struct Records {
-    let transaction: OpaquePointer
     let path: String
 
     /// Returns the key space of a key.
@@ -33,7 +32,7 @@ struct Records {
         let result = mdb_get(transaction, space, &key, &stored)
         guard result == MDB_SUCCESS, stored.mv_size >= Checksum.size else {
             if result == MDB_NOTFOUND { return nil }
-            let records = Records(transaction: transaction, path: path())
+            let records = Records(path: path())
             guard result == MDB_SUCCESS else { throw records.error(result) }
             return try records.value(stored)
         }
