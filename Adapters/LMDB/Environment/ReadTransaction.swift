@@ -7,7 +7,6 @@ internal import TidelineStore
 /// does not bind it to a thread (`MDB_NOTLS`).
 final class ReadTransaction: @unchecked Sendable {
     let handle: OpaquePointer
-    /// The path of the environment.
     let path: String
     /// See ``Environment/isUnlocked``.
     let isUnlocked: Bool

@@ -63,6 +63,5 @@ struct LockFile {
             engineCode: Int(error))
     }
 
-    /// Releases the lock.
     func release() { close(descriptor) }
 }

@@ -6,7 +6,6 @@ internal import TidelineStore
 struct Records {
     let path: String
 
-    /// Returns the key space of a key.
     static func space(of key: UnsafeRawBufferPointer) throws(StoreError) -> UInt32 {
         guard key.count >= 4 else {
             throw StoreError(.invalidValue, "a key of \(key.count) bytes is too short: its key space takes four")
@@ -14,7 +13,6 @@ struct Records {
         return UInt32(bigEndian: key.loadUnaligned(as: UInt32.self))
     }
 
-    /// Returns the key space of a range.
     static func space(of range: KeyRange) throws(StoreError) -> UInt32 {
         guard range.lower.count >= 4 else {
             throw StoreError(.invalidValue, "the lower end of a range is too short: its key space takes four bytes")

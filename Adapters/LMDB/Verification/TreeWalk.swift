@@ -2,7 +2,6 @@ internal import TidelineStore
 
 /// A walk through one tree of the file in key order. Not recursive, because the file determines the depth.
 struct TreeWalk {
-    /// The order of keys.
     enum Order {
         case bytes
         /// Keys are machine words.

@@ -44,7 +44,6 @@ final class DatabaseFolder: Sendable {
         }
     }
 
-    /// Releases the lock.
     func release() { lock.release() }
 
     /// Throws an error if the files are not at their paths anymore, before a commit is acknowledged. Tables are not

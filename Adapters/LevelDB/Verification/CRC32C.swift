@@ -3,7 +3,6 @@ struct CRC32C {
     /// The checksum of the bytes added so far.
     private(set) var value: UInt32 = 0
 
-    /// Adds bytes to the checksum.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         value = Self.tables.withUnsafeBufferPointer { tables in
             var crc = ~value

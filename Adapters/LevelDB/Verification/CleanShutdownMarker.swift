@@ -39,7 +39,6 @@ struct CleanShutdownMarker {
         try? Data("\(text)\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(fileName)"))
     }
 
-    /// Removes the record.
     static func remove(in folder: String) { unlink("\(folder)/\(fileName)") }
 
     private static func checksum(_ fields: [UInt64]) -> UInt64 {

@@ -10,12 +10,10 @@ struct LostFiles {
     /// hexadecimal.
     private static let entriesName = "entries.txt"
 
-    /// The names of the files.
     var names: Set<String> {
         Set((try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(Self.folderName)")) ?? [])
     }
 
-    /// Returns whether a name is that of a table.
     static func isTable(_ name: String) -> Bool {
         if case .table = FileName(name) { true } else { false }
     }

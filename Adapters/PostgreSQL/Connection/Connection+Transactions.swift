@@ -3,7 +3,6 @@ internal import TidelineStore
 extension Connection {
     /// The state of the store at the start of a transaction.
     struct Start {
-        /// The generation of the definitions.
         var generation: Int64
         /// The number of commits that changed the store. In a write, its own commit is included.
         var commits: Int64
@@ -107,7 +106,6 @@ extension Connection {
         }
     }
 
-    /// Commits the transaction.
     func commit() throws(StoreError) {
         limit = settings.ending
         do throws(StoreError) {

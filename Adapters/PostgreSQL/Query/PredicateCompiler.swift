@@ -86,7 +86,6 @@ struct PredicateCompiler {
 
     // MARK: Comparisons
 
-    /// A column as an operand.
     private struct Operand {
         /// The column that is compared.
         var sql: String

@@ -42,7 +42,6 @@ struct QueryPlan {
         var limit: Int?
     }
 
-    /// A statement with its parameters.
     struct Statement {
         var sql: String
         var parameters: Parameters

@@ -74,7 +74,6 @@ struct RowChunks {
         return Chunk(rows: rows, count: rows.count)
     }
 
-    /// Closes the cursor.
     mutating func close() throws(StoreError) {
         guard isOpen else { return }
         isOpen = false

@@ -38,7 +38,6 @@ enum SQLType {
         }
     }
 
-    /// The name in SQL.
     var name: String {
         switch self {
         case .boolean: "boolean"

@@ -3,7 +3,6 @@ internal import Foundation
 internal import TidelineStore
 
 extension Connection {
-    /// The purpose of a connection.
     enum Purpose {
         case writing
         case reading

@@ -7,7 +7,6 @@ final class Connection {
     let handle: OpaquePointer
     /// The path of the file; `nil` for an in-memory database.
     let path: String?
-    /// The cache of prepared statements.
     let statements: StatementCache
     /// The statements of every transaction, by ``TransactionStep``.
     ///
@@ -89,7 +88,6 @@ final class Connection {
 
     // MARK: Running SQL
 
-    /// Runs a step of a transaction.
     func perform(_ step: TransactionStep) throws(StoreError) { try statement(of: step).run() }
 
     private func statement(of step: TransactionStep) throws(StoreError) -> Statement {
@@ -245,7 +243,6 @@ final class Connection {
     /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// Rolls back an open transaction. After some errors, SQLite has already done so.

@@ -10,7 +10,6 @@ enum SQLFunction: String, CaseIterable {
     case round, floor, ceiling, modulo
     case year, month, day, hour, minute, second
 
-    /// The name in SQL.
     var name: String { "tideline_\(rawValue)" }
 
     fileprivate var argumentCounts: [Int32] {
@@ -133,7 +132,6 @@ struct SQLArguments: ~Copyable {
     func bytes(_ index: Int) -> UnsafeRawBufferPointer { (values?[index]).bytes }
 }
 
-/// The result of a call.
 enum SQLResult {
     case null
     case int(Int64)

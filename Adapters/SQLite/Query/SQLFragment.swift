@@ -8,9 +8,7 @@ struct SQLFragment {
     var places: [Int] = []
     /// The precedence of the outermost operator.
     var level: Level
-    /// The type of the value.
     var type: OperandType
-    /// Whether the value is never null.
     var isNeverNull = false
     /// Whether the value is a literal NaN. SQLite has no NaN and binds it as null.
     var isNaN = false

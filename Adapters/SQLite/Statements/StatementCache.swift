@@ -81,7 +81,6 @@ final class KeptStatement {
         self.statement = statement
     }
 
-    /// Returns the statement to the cache.
     func leave(to cache: StatementCache) {
         guard let statement else { return }
         self.statement = nil

@@ -32,7 +32,6 @@ final class TableStatements {
         upsertGroup = table.upsertGroup.map { KeptStatement($0) }
     }
 
-    /// Returns all statements to the cache.
     func leave(to cache: StatementCache) {
         for statement in [selectRow, deleteRow, upsertWholeRow] { statement.leave(to: cache) }
         upsertGroup?.leave(to: cache)

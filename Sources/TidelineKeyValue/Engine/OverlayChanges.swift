@@ -66,13 +66,11 @@ package struct OverlayChanges: ~Copyable {
 
     // MARK: Reading
 
-    /// Returns the change of a key.
     package func change(of key: UnsafeRawBufferPointer, hash: UInt64) -> Change {
         let place = unsafe slots[slot(of: key, hash)].place
         return place < 0 ? .unchanged : change(at: place)
     }
 
-    /// Returns the change of the entry at a place.
     @inline(__always)
     func change(at place: Int) -> Change {
         let entry = entry(at: place)

@@ -4,7 +4,6 @@ internal import TidelineStore
 struct OverlayCursor {
     typealias Body = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
 
-    /// A closure that returns the change at a place.
     typealias Values = (_ place: Int) -> OverlayChanges.Change
 
     private var cursor: MapCursor

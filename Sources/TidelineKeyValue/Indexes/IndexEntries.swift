@@ -84,7 +84,6 @@ extension KeyBuilder {
         unsafe row.withIDBytes { unsafe append(id: $0, of: ids) }
     }
 
-    /// Stores the entry.
     func put(into store: any KeyStore) throws {
         try unsafe bytes.withUnsafeBytes { try unsafe store.put($0, UnsafeRawBufferPointer(start: nil, count: 0)) }
     }

@@ -23,7 +23,6 @@ struct KeyBuilder {
     /// The key built so far.
     private(set) var bytes: [UInt8]
 
-    /// Creates a key in the given space.
     init(_ space: KeySpace) {
         bytes = []
         bytes.reserveCapacity(64)

@@ -20,7 +20,6 @@ struct MapEntries: Sendable {
     private(set) var byteCount = 0
 
     var count: Int { slots.count }
-    /// The number of bytes in holes.
     var holeByteCount: Int { bytes.count - byteCount }
 
     // MARK: Reading
@@ -67,7 +66,6 @@ struct MapEntries: Sendable {
         slots.insert(slot, at: index)
     }
 
-    /// Replaces the value of the entry at an index.
     mutating func replaceValue(at index: Int, by value: UnsafeRawBufferPointer) {
         let old = slots[index]
         if old.valueCount == value.count {

@@ -13,7 +13,6 @@ struct Conjunct {
     let node: RowPredicate
     let isNegated: Bool
 
-    /// The condition as a predicate.
     var predicate: RowPredicate { isNegated ? .not(node) : node }
 
     /// Returns the conditions that are equivalent to the predicate together, or `nil` if the predicate never holds.

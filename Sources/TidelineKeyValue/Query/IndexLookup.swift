@@ -18,7 +18,6 @@ final class IndexLookup {
         expected = KeyBuilder(index.space)
     }
 
-    /// Returns the offset of the identifier in a key.
     func idOffset(in key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
         var offset = KeySpace.length
         for type in index.types {

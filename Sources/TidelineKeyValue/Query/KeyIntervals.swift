@@ -12,7 +12,6 @@ struct KeyInterval: Hashable, Sendable {
         return KeyInterval(lower: lower, upper: upper)
     }
 
-    /// Whether this interval ends before `other` ends.
     func ends(before other: KeyInterval) -> Bool {
         guard let upper else { return false }
         return other.upper.map { upper.precedes($0) } ?? true
@@ -48,7 +47,6 @@ struct KeyIntervals: Hashable, Sendable {
     var isEmpty: Bool { intervals.isEmpty }
     var count: Int { intervals.count }
 
-    /// Returns the intersection of both.
     func intersection(_ other: KeyIntervals) -> KeyIntervals {
         var result: [KeyInterval] = []
         var (a, b) = (0, 0)

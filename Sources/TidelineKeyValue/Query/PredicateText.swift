@@ -6,7 +6,6 @@ enum PredicateText {
     private static let maximumTerms = 6
     private static let maximumTextLength = 40
 
-    /// Returns the text of a predicate.
     static func text(_ predicate: RowPredicate) -> String { text(predicate, depth: 0) }
 
     /// Returns the text of a conjunction of predicates.

@@ -6,7 +6,6 @@ internal import TidelineStore
 /// plans are ranked by, in this order: lookup of identifiers, the number of columns restricted to single values, a
 /// range in the next column, and whether the rows are in the query's order.
 struct QueryPlanner {
-    /// The purpose of the query.
     enum Purpose {
         /// To return the rows, in order.
         case rows
@@ -33,7 +32,6 @@ struct QueryPlanner {
         isContradiction = all == nil
     }
 
-    /// Returns the best access path.
     func plan() -> AccessPath {
         if isContradiction { return .nowhere }
         let ids = intervals(of: table.evaluator.id, in: KeyDomain(idsAtEndIn: table))
@@ -92,7 +90,6 @@ struct QueryPlanner {
 
     // MARK: Candidate plans
 
-    /// A candidate plan.
     private struct CandidatePlan {
         var source: AccessPath.Source
         var keyRanges: AccessPath.KeyRanges

@@ -27,7 +27,6 @@ struct QueryRun {
         self.isWriting = isWriting
     }
 
-    /// The plan of the query.
     var plan: QueryPlan { QueryPlan(path(for: .rows), for: query, of: table) }
 
     /// Calls `body` with each row of the query's window, in order, until it returns ``ScanStep/stop``.

@@ -2,7 +2,6 @@ internal import TidelineStore
 
 /// The columns of a table that a query selects.
 struct RowProjection {
-    /// The columns.
     let shape: RowShape
     /// The positions of the columns in the table's shape.
     private let positions: [Int]

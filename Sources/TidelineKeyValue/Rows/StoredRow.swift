@@ -11,7 +11,6 @@ struct StoredRow {
     let id: UnsafeRawBufferPointer
     /// The original form of the identifier, if it differs from the key.
     let originalID: UnsafeRawBufferPointer?
-    /// The header of the row.
     let header: RowHeader
 
     /// Splits a value into its parts, or returns `nil` if it is not a row.
@@ -54,7 +53,6 @@ extension RowHeader {
 }
 
 extension PackedValue {
-    /// A null value.
     static var null: PackedValue {
         var slot = PackedValue()
         slot.tag = .null

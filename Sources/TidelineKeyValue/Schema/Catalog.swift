@@ -20,7 +20,6 @@ final class Catalog: Sendable {
     /// The catalog of a store without tables.
     static let empty = Catalog(generation: 1, nextSpace: KeySpace.meta.number + 1, tables: [])
 
-    /// Returns the table with the given name.
     func table(_ name: String) throws(StoreError) -> StoredTable {
         guard let table = table(named: name) else {
             throw StoreError(.noSuchTable, "the table is not defined; define it first", table: name)
@@ -34,7 +33,6 @@ final class Catalog: Sendable {
         return tables[name]
     }
 
-    /// The spaces of all tables and indexes.
     var spaces: Set<KeySpace> { Set(tables.values.flatMap(\.definition.spaces)) }
 
     /// All tables, ordered by name.

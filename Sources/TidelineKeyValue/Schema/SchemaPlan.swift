@@ -39,7 +39,6 @@ struct SchemaPlan {
         }
     }
 
-    /// Returns the catalog after the changes.
     func catalog(after catalog: Catalog) -> Catalog {
         let changed = changes.map(\.table)
         let kept = catalog.all.filter { table in !changed.contains { $0.rows == table.rows } }

@@ -188,7 +188,6 @@ extension KeySource {
         }
     }
 
-    /// Returns the stored row count of a table.
     func rowCount(of table: StoredTable) throws -> Int {
         var found: Int64 = 0
         _ = try unsafe StoreFormat.withCountKey(table.rows) { key in

@@ -49,7 +49,6 @@ extension StoredDefinition {
         layout.count == columns.count && zip(layout, columns).allSatisfy { $0.isStoredAs($1) }
     }
 
-    /// All key spaces of the table.
     var spaces: [KeySpace] { [rows] + indexes.map(\.space) }
 }
 

@@ -87,7 +87,6 @@ struct Layout: Sendable {
     }
 }
 
-/// A stored index.
 struct StoredIndex: Sendable {
     let space: KeySpace
     /// The columns as the definition names them.

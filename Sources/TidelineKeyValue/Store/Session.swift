@@ -27,7 +27,6 @@ final class Session {
     @exclusivity(unchecked)
     private(set) var hasChanges = false
 
-    /// Creates a session that reads.
     init(reading keys: any KeySource, _ catalog: Catalog) {
         unsafe openKeys = keys
         openStore = nil
@@ -35,7 +34,6 @@ final class Session {
         (definitions, precedingCommit) = (nil, nil)
     }
 
-    /// Creates a session that reads and writes.
     init(
         writing store: any KeyStore, _ catalog: Catalog, _ rowCounts: consuming RowCounts,
         _ definitions: LockedValue<Definitions>, precedingCommit: UInt64?, _ indexEntries: [IndexEntries]
@@ -63,7 +61,6 @@ final class Session {
         return unsafe openKeys
     }
 
-    /// Returns the keys for changes.
     func store() throws(StoreError) -> any KeyStore {
         _ = try keys()
         guard let openStore else {

@@ -30,10 +30,8 @@ final class PendingCommit {
         changes.append((query, query.current, Result(catching: body)))
     }
 
-    /// Notes that all queries of a table are read again.
     func noteReadingAgain(_ table: String) { tablesReadAgain.append(table) }
 
-    /// Starts a query.
     func start(_ query: LiveRegistration, _ delta: ResultDelta) {
         changes.append((query, nil, .success(delta)))
     }

@@ -33,7 +33,6 @@ struct ResultWindow: Sendable {
         return (window, count)
     }
 
-    /// The rows of the result.
     var result: KeyedList<Row> {
         if skip == 0, rows.count <= end { return rows }
         let entries = (skip..<max(skip, min(end, rows.count))).map { rows[$0] }
@@ -93,7 +92,6 @@ struct ResultWindow: Sendable {
         return head.map { rows[$0] } + tail.map { rows[$0] }
     }
 
-    /// Returns whether a row is in the result.
     private func holds(_ key: RowOrder.Key) -> Bool {
         rows.position(of: key).map { $0 >= skip && $0 < end } ?? false
     }

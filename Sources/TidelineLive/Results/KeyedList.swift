@@ -18,7 +18,6 @@ struct KeyedList<Element: Sendable>: Sendable {
         }
     }
 
-    /// The order of the keys.
     let order: RowOrder
     private var chunks: [[Entry]] = []
     /// The position of the first entry of each chunk.

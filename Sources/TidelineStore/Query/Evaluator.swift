@@ -85,9 +85,7 @@ public struct Evaluator: Sendable {
     public init(schema: TableSchema) { table = Table(schema) }
 
     var schema: TableSchema { table.schema }
-    /// The columns of the table.
     var definition: RowShape { table.definition }
-    /// The column of the identifier.
     package var id: ColumnReference { table.id }
 
     /// Checks a predicate and compiles it for rows of `shape`, which may lack columns of the table.

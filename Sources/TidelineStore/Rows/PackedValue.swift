@@ -11,7 +11,6 @@ package struct PackedValue {
     package var count: Int
     /// The payload of an int, double or timestamp.
     package var word: UInt64
-    /// The tag of the value.
     package var tag: RowTag
 
     /// Creates an absent value.

@@ -43,7 +43,6 @@ package struct RowLayout: Sendable {
         }
     }
 
-    /// Returns the place of a column.
     package func place(of column: Int) -> Place {
         Place(
             tagOffset: RowFormat.headerSize + column, endOffset: RowFormat.headerSize + columns + 2 * column,

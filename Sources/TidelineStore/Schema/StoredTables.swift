@@ -1,7 +1,6 @@
 /// A table of a store, with values derived from its definition.
 @usableFromInline
 package protocol StoredTableType: AnyObject, Sendable {
-    /// The definition.
     var schema: TableSchema { get }
 }
 
@@ -17,7 +16,6 @@ package final class StoredTables<Table: StoredTableType>: Sendable {
         self.tables = Dictionary(tables.map { ($0.schema.name, $0) }) { first, _ in first }
     }
 
-    /// Returns the table with the given name.
     @inlinable
     package func table(_ name: String) throws(StoreError) -> Table {
         guard let table = tables[name] else {

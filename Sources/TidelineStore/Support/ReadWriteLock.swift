@@ -56,7 +56,6 @@ package final class ReadWriteLock: Sendable {
     private let condition = NSCondition()
     /// Whether the store's resources were released.
     private let isReleased = Mutex(false)
-    /// The process that opened the store.
     private let process = OpeningProcess()
 
     /// Creates a lock.

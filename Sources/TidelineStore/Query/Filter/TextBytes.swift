@@ -46,7 +46,6 @@ extension UnsafeRawBufferPointer {
         return unsafe found - base
     }
 
-    /// Whether any byte is zero.
     @inlinable
     package var hasZero: Bool { unsafe baseAddress.map { unsafe $0.firstByte(0, count: count) != nil } ?? false }
 

@@ -8,7 +8,6 @@ package struct WordInterval: Hashable, Sendable {
     @usableFromInline package let lower: Int64
     @usableFromInline package let upper: Int64
 
-    /// The empty interval.
     package static let empty = WordInterval(lower: 0, upper: -1)
 
     package init(lower: Int64, upper: Int64) {
@@ -42,17 +41,14 @@ package struct WordInterval: Hashable, Sendable {
     /// The words of all doubles except NaN.
     package static let doubles = WordInterval(lower: word(of: -.infinity), upper: word(of: .infinity))
 
-    /// Returns the word of a double.
     @inlinable
     @inline(__always)
     package static func word(of value: Double) -> Int64 { word(ofDoubleBits: Int64(bitPattern: value.bitPattern)) }
 
-    /// Returns the word of the double with these bits.
     @inlinable
     @inline(__always)
     package static func word(ofDoubleBits bits: Int64) -> Int64 { bits == .min ? 0 : bits ^ (bits >> 63 & .max) }
 
-    /// Returns the double with the given word.
     static func double(of word: Int64) -> Double { Double(bitPattern: UInt64(bitPattern: word ^ (word >> 63 & .max))) }
 
     /// Returns the word of an int, double, or timestamp that a column of `type` may equal, or `nil` if none of its
