@@ -42,9 +42,7 @@ final class Session {
     }
 
     private func connection() throws(StoreError) -> Connection {
-        guard let openConnection else {
-            throw StoreError(.closed, "a reader or writer was used after its body returned")
-        }
+        guard let openConnection else { throw .bodyReturned }
         if let failure { throw failure }
         return openConnection
     }

@@ -24,11 +24,7 @@ struct Upsert {
     private static let maximumRowBytes = 500_000_000
 
     init(into table: StoredTable, of shape: RowShape, on connection: Connection) throws(StoreError) {
-        guard shape.idType == table.schema.idType else {
-            throw StoreError(
-                .invalidValue, "the ids must be of type \(table.schema.idType.rawValue)", table: table.name,
-                column: "id")
-        }
+        guard shape.idType == table.schema.idType else { throw .wrongIDType(in: table.schema) }
         self.table = table
         self.shape = shape
         self.connection = connection

@@ -27,9 +27,7 @@ final class Session {
     }
 
     func connection() throws(StoreError) -> Connection {
-        guard let openConnection else {
-            throw StoreError(.closed, "a reader or writer was used after its body returned")
-        }
+        guard let openConnection else { throw .bodyReturned }
         return openConnection
     }
 

@@ -27,11 +27,7 @@ struct Upsert: ~Copyable {
         self.table = statements.table
         self.shape = shape
         self.statements = statements
-        guard shape.idType == table.schema.idType else {
-            throw StoreError(
-                .invalidValue, "the ids must be of type \(table.schema.idType.rawValue)", table: table.name,
-                column: "id")
-        }
+        guard shape.idType == table.schema.idType else { throw .wrongIDType(in: table.schema) }
         guard statements.hasColumns(of: shape) else { return }
         whole = try statements.upsertWholeRow.take(from: connection.statements)
         if count >= StoredTable.groupSize { group = try statements.upsertGroup?.take(from: connection.statements) }

@@ -18,11 +18,7 @@ struct BatchColumns {
 
     /// - Throws: ``StoreError/Code/invalidValue`` if the identifiers are of another type than the table's.
     init(of shape: RowShape, in table: StoredTable) throws(StoreError) {
-        guard shape.idType == table.schema.idType else {
-            throw StoreError(
-                .invalidValue, "the ids must be of type \(table.schema.idType.rawValue)", table: table.name,
-                column: "id")
-        }
+        guard shape.idType == table.schema.idType else { throw .wrongIDType(in: table.schema) }
         self.table = table
         rules = table.rules(for: shape)
     }

@@ -55,9 +55,7 @@ final class Session {
     /// again.
     private func keys() throws(StoreError) -> any KeySource {
         if let failure { throw failure }
-        guard !isOver else {
-            throw StoreError(.closed, "a reader or writer was used after its body returned")
-        }
+        guard !isOver else { throw .bodyReturned }
         return unsafe openKeys
     }
 

@@ -105,6 +105,17 @@ extension StoreError.Code {
 }
 
 extension StoreError {
+    /// The error for a reader or writer that is used after its body returned.
+    package static var bodyReturned: StoreError {
+        StoreError(.closed, "a reader or writer was used after its body returned")
+    }
+
+    /// Creates the error for rows whose identifiers are of another type than the table's.
+    package static func wrongIDType(in schema: TableSchema) -> StoreError {
+        StoreError(
+            .invalidValue, "the ids must be of type \(schema.idType.rawValue)", table: schema.name, column: "id")
+    }
+
     /// Returns this error with its table set to the given name, unless it already names one.
     package func inTable(_ name: String) -> StoreError {
         var error = self
