@@ -18,33 +18,18 @@ enum SQLType {
 
     init(_ type: TableSchema.IDType) { self = type == .int ? .bigint : .text }
 
-    var oid: Oid {
-        switch self {
-        case .boolean: 16
-        case .bytea: 17
-        case .bigint: 20
-        case .text: 25
-        case .double: 701
-        }
-    }
+    var oid: Oid { properties.oid }
+    var arrayOID: Oid { properties.arrayOID }
+    /// The name in SQL.
+    var name: String { properties.name }
 
-    var arrayOID: Oid {
+    private var properties: (oid: Oid, arrayOID: Oid, name: String) {
         switch self {
-        case .boolean: 1000
-        case .bytea: 1001
-        case .bigint: 1016
-        case .text: 1009
-        case .double: 1022
-        }
-    }
-
-    var name: String {
-        switch self {
-        case .boolean: "boolean"
-        case .bigint: "bigint"
-        case .double: "double precision"
-        case .text: "text"
-        case .bytea: "bytea"
+        case .boolean: (16, 1000, "boolean")
+        case .bytea: (17, 1001, "bytea")
+        case .bigint: (20, 1016, "bigint")
+        case .text: (25, 1009, "text")
+        case .double: (701, 1022, "double precision")
         }
     }
 }
