@@ -187,17 +187,6 @@ extension String {
 }
 
 extension RowPredicate.Comparison {
-    /// The operator in SQL. `notEqual` is written differently because of nulls.
-    fileprivate var symbol: String {
-        switch self {
-        case .equal, .notEqual: "="
-        case .less: "<"
-        case .lessOrEqual: "<="
-        case .greater: ">"
-        case .greaterOrEqual: ">="
-        }
-    }
-
     /// The operator that holds between the beginnings of two texts if this one holds between the texts.
     fileprivate var weakSymbol: String {
         switch self {

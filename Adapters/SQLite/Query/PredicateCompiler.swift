@@ -93,10 +93,8 @@ struct PredicateCompiler {
         if type == .null { return .null }
         var result: SQLFragment
         switch arithmetic {
-        case .add: result = .binary(a, "+", b, .addition, type: type)
-        case .subtract: result = .binary(a, "-", b, .addition, type: type)
-        case .multiply: result = .binary(a, "*", b, .multiplication, type: type)
-        case .divide: result = .binary(a, "/", b, .multiplication, type: type)
+        case .add, .subtract: result = .binary(a, arithmetic.symbol, b, .addition, type: type)
+        case .multiply, .divide: result = .binary(a, arithmetic.symbol, b, .multiplication, type: type)
         case .modulo: result = .call(SQLFunction.modulo.name, [a, b], type: type)
         }
         result.isNeverNull = false
@@ -136,17 +134,13 @@ extension PredicateCompiler {
         _ comparison: RowPredicate.Comparison, _ a: SQLFragment, _ b: SQLFragment, negated: Bool
     ) throws(StoreError) -> SQLFragment {
         let folding = a.foldsCase || b.foldsCase
-        let symbol: String
         switch comparison {
         case .equal: return Self.equality(a, b, folding: folding, negated: negated)
         case .notEqual: return Self.equality(a, b, folding: folding, negated: !negated)
-        case .less: symbol = "<"
-        case .lessOrEqual: symbol = "<="
-        case .greater: symbol = ">"
-        case .greaterOrEqual: symbol = ">="
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: break
         }
         guard Self.areComparable(a.type, b.type), !a.isNaN, !b.isNaN else { return negated ? .true : .false }
-        let ordering = SQLFragment.binary(a, symbol, folding ? b.folded : b, .inequality)
+        let ordering = SQLFragment.binary(a, comparison.symbol, folding ? b.folded : b, .inequality)
         return negated ? ordering.negated : ordering
     }
 

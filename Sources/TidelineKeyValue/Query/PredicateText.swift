@@ -17,7 +17,7 @@ enum PredicateText {
         switch node {
         case .column(let name): return name
         case .literal(let value): return text(value)
-        case .comparison(let comparison, let a, let b): return "\(operand(a)) \(symbol(comparison)) \(operand(b))"
+        case .comparison(let comparison, let a, let b): return "\(operand(a)) \(comparison.symbol) \(operand(b))"
         case .and(let terms): return terms.isEmpty ? "true" : joined(terms, "and", depth)
         case .or(let terms): return terms.isEmpty ? "false" : joined(terms, "or", depth)
         case .not(let term): return "not (\(operand(term)))"
@@ -25,7 +25,7 @@ enum PredicateText {
         case .function(let function, let operands) where operands.count == 2 && function.isCondition:
             return "\(operand(operands[0])) \(function.rawValue) \(operand(operands[1]))"
         case .function(let function, let operands): return "\(function.rawValue)(\(list(operands, operand)))"
-        case .arithmetic(let arithmetic, let a, let b): return "(\(operand(a)) \(symbol(arithmetic)) \(operand(b)))"
+        case .arithmetic(let arithmetic, let a, let b): return "(\(operand(a)) \(arithmetic.symbol) \(operand(b)))"
         }
     }
 
@@ -60,27 +60,6 @@ enum PredicateText {
     private static func quoted(_ text: String) -> String {
         let start = String(text.unicodeScalars.prefix(maximumTextLength))
         return start.debugDescription + (start.utf8.count < text.utf8.count ? "…" : "")
-    }
-
-    private static func symbol(_ comparison: RowPredicate.Comparison) -> String {
-        switch comparison {
-        case .equal: "="
-        case .notEqual: "!="
-        case .less: "<"
-        case .lessOrEqual: "<="
-        case .greater: ">"
-        case .greaterOrEqual: ">="
-        }
-    }
-
-    private static func symbol(_ arithmetic: RowPredicate.Arithmetic) -> String {
-        switch arithmetic {
-        case .add: "+"
-        case .subtract: "-"
-        case .multiply: "*"
-        case .divide: "/"
-        case .modulo: "%"
-        }
     }
 }
 

@@ -79,6 +79,31 @@ extension RowPredicate.Comparison {
         case .greaterOrEqual: .lessOrEqual
         }
     }
+
+    /// The operator, as in SQL.
+    package var symbol: String {
+        switch self {
+        case .equal: "="
+        case .notEqual: "!="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
+        case .greaterOrEqual: ">="
+        }
+    }
+}
+
+extension RowPredicate.Arithmetic {
+    /// The operator, as in SQL.
+    package var symbol: String {
+        switch self {
+        case .add: "+"
+        case .subtract: "-"
+        case .multiply: "*"
+        case .divide: "/"
+        case .modulo: "%"
+        }
+    }
 }
 
 extension Value {
