@@ -25,9 +25,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-503", "A list with deleted rows contains them, marked as deleted",
-            why:
-                "This is how a pull learns of deletions. Without it, a row that one client deletes stays on all other "
-                + "devices. The original Node server needs softDelete for it."
+            why: "A pull learns of deletions only by it. The original Node server needs softDelete for it."
         ) { check in
             let rows = try await check.insert(texts: ["a", "b"])
             try await check.remove(rows[0].id)
@@ -37,8 +35,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-504", "A delete gives the row a later updatedAt and another version",
-            why:
-                "A client pulls what has changed since its last timestamp. A deletion with an earlier one is not found.",
+            why: "A client pulls what changed since its last timestamp. A deletion with an earlier one is not found.",
             needs: [.tombstones]
         ) { check in
             let row = try await check.insert()

@@ -178,8 +178,7 @@ extension ServerCheck {
     private static let faults: [ServerCheck] = [
         ServerCheck(
             "SRV-718", "A filter that cannot be read is refused",
-            why:
-                "A list without the filter, or an empty one, is taken for the answer: a pull stores wrong rows or none."
+            why: "An unfiltered or empty list is taken for the answer: a pull stores wrong rows or none."
         ) { check in
             try await check.insert()
             for filter in ["text eq", "text is 'a'", "(text eq 'a'", "nofunction(text) eq 'a'", "text eq 'a' 'b'"] {

@@ -132,8 +132,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-312", "The server sets createdAt, updatedAt and deleted, whatever the body of an insert says",
-            why:
-                "A forged timestamp in the past is hidden from all clients that have pulled since, one in the future stops them."
+            why: "A timestamp forged in the past hides the row from clients; one in the future stops their pulls."
         ) { check in
             try await check.insert()
             let id = check.newID()

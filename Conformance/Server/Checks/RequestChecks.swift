@@ -15,8 +15,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-102", "Each response has a Date header",
-            why:
-                "The client takes the server's clock from it, and looks back from there for rows that were committed late.",
+            why: "The client takes the server's clock from it, and looks back from there for rows committed late.",
             tolerated: "Without it, the client looks back from the last timestamp that it has received"
         ) { check in
             let row = try await check.insert()
@@ -94,8 +93,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-108", "A large list arrives whole, compressed or not",
-            why:
-                "The client accepts gzip. A page that is cut, or compressed in another way than declared, cannot be read."
+            why: "The client accepts gzip. A page that is cut, or compressed otherwise, cannot be read."
         ) { check in
             let texts = (0..<10).map { number in
                 String(repeating: "\(number) tide ", count: 4_000) + "\(UInt64.random(in: 0 ... .max))"

@@ -44,9 +44,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-604", "`updatedAt ge` a row's own timestamp finds the row",
-            why:
-                "The next pull begins at the last timestamp. A server that cuts it in responses, or rounds it in "
-                + "filters, loses rows."
+            why: "A pull begins at the last timestamp. If responses cut it or filters round it, rows are lost."
         ) { check in
             for row in try await check.insertMany(20) {
                 let stamp = Value.timestamp(row.updatedAt ?? .min)
@@ -110,9 +108,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-609", "Rows become visible in the order of updatedAt, also under load",
-            why:
-                "A server that stamps a row before it commits it lets a reader see a later one first. A client that has "
-                + "pulled the later one never asks for the earlier one again.",
+            why: "If a row is stamped before its commit, a client that has pulled a later one never asks for it.",
             tolerated: "Each pull looks back, by default 5 seconds before the server's clock"
         ) { check in
             var seen: Set<String> = []

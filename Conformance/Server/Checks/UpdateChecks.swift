@@ -45,8 +45,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-404", "No two rows have the same version",
-            why:
-                "A version that returns with other content, after a delete or a restored backup, cannot be recognized.",
+            why: "A version that returns with other content, after a delete or a restore, cannot be recognized.",
             tolerated: "The client takes two states for the same only if version and updatedAt are equal"
         ) { check in
             let rows = try await check.insert(texts: ["a", "b", "c"])

@@ -58,15 +58,13 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-807", "Booleans stay Booleans",
-            why:
-                "A server that returns 0 and 1 makes a column of another type: the first such row stops a pull with an error."
+            why: "0 and 1 make a column of another type: the first such row stops a pull with an error."
         ) { check in
             for done in [true, false] { try await check.expectKept(.bool(done), in: "done") }
         },
         ServerCheck(
             "SRV-808", "A column that an insert does not name is null",
-            why:
-                "A server with defaults must return them; otherwise the row of the client differs from that of the server."
+            why: "A server must return its defaults; otherwise the client's row differs from the server's."
         ) { check in
             let row = try await check.insert(["text": "a"])
             try await check.expect(check.found(row.id), shows: row, "the stored row, compared with the response")

@@ -7,10 +7,7 @@ extension Check {
         Check(
             "CON-101",
             "When several processes write at once, every acknowledged row is stored, and no write throws busy",
-            why: """
-                A writer waits for other writers. A writer that does not wait, or that upgrades a read lock, fails \
-                under load; one that overwrites data read before its lock loses other writers' rows.
-                """,
+            why: "A writer that does not wait fails under load; one that writes data read before its lock loses rows.",
             tier: .stress, needs: [.sharedFiles, .process]
         ) { context in
             let store = try context.store(PairedTransactions.tables)
@@ -72,10 +69,7 @@ extension Check {
         },
         Check(
             "CON-104", "A killed writer does not block any open store",
-            why: """
-                The lock of a dead process must be released immediately and its uncommitted changes must be gone, also \
-                for processes that never close the store.
-                """,
+            why: "The lock and changes of a dead process must be gone at once, also in stores that stay open.",
             tier: .stress, needs: [.sharedFiles, .survivingDeath, .process]
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -144,10 +138,7 @@ extension Check {
         },
         Check(
             "CON-107", "An index that another process defines is updated by the next write",
-            why: """
-                A store that read a table's indexes at opening writes rows without entries in the new index, and \
-                queries of every process miss them afterwards.
-                """,
+            why: "A store that read the indexes at opening writes no entries into new ones, so queries miss rows.",
             needs: [.sharedFiles, .process]
         ) { context in
             let store = try context.store(.notes, holding: [["id": "1", "number": 7]])

@@ -10,10 +10,7 @@ extension Check {
     private static let durabilityDamageCodes: [Check] = [
         Check(
             "DUR-211", "An error that reports damaged content has the code corrupt, never io",
-            why: """
-                After `io` an app tries again and again; after `corrupt` it restores a backup or pulls everything \
-                again.
-                """
+            why: "After `io` an app tries again; after `corrupt` it restores a backup or pulls everything again."
         ) { context in
             for (name, make) in [("closed", DamageSample.closed), ("killed", DamageSample.killed)] {
                 let context = context.part(in: try context.folder(name))
@@ -44,8 +41,7 @@ extension Check {
         Check(
             "DUR-202",
             "A store left by a killed process and truncated reports an error or has the state after some commit",
-            why:
-                "Like DUR-201, for a store that was not closed: its last commits are in a log that is read at opening.",
+            why: "Like DUR-201, for a store that was not closed: its last commits are in a log read at opening.",
             tier: .stress
         ) { context in try context.expectCutsReported(in: .killed(context)) },
         Check(
@@ -93,10 +89,7 @@ extension Check {
         Check(
             "DUR-207",
             "Modified bytes never crash the process, and no call hangs or throws an error that is not about damage",
-            why: """
-                Failing media modify bytes. Without checksums, values may be wrong, but lengths and positions read from a \
-                file must be validated before use.
-                """,
+            why: "Values may be wrong without checksums, but lengths and positions must be validated before use.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -115,10 +108,7 @@ extension Check {
         },
         Check(
             "DUR-209", "A flipped bit in a file is detected or has no effect",
-            why: """
-                The store declares that it detects flipped bits. A checksum that covers only a part, is not verified on \
-                every read path, or is verified only at opening lets a wrong row through.
-                """,
+            why: "A checksum of a part only, or one not verified on every read path, lets a wrong row through.",
             tier: .stress, needs: [.bitFlipDetection]
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -130,8 +120,7 @@ extension Check {
         },
         Check(
             "DUR-210", "Zeros and garbage in the middle of a file are detected or have no effect",
-            why:
-                "A sector may never have been written, or belong to another file. The store declares that it detects this.",
+            why: "A sector may be unwritten, or belong to another file. The store declares that it detects this.",
             tier: .stress, needs: [.bitFlipDetection]
         ) { context in
             var random = SplitMix64(seed: context.seed)

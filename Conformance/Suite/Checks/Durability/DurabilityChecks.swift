@@ -13,10 +13,7 @@ extension Check {
     static let durabilityCopies: [Check] = [
         Check(
             "DUR-301", "A commit is in the files when it is acknowledged, not only when the store is closed",
-            why: """
-                The files are copied while the store is open, as a crash would leave them. A store that keeps commits in a \
-                buffer of its own, or writes them on another thread, loses them.
-                """
+            why: "The files are copied while the store is open. Commits in a buffer, or on another thread, are lost."
         ) { context in
             let store = try context.store(.items, .notes)
             for number in 1...5 {
@@ -51,10 +48,7 @@ extension Check {
         },
         Check(
             "DUR-304", "Uncommitted changes are not in the files as committed",
-            why: """
-                The files are copied from within the body of a write. A store that writes rows before the commit, without \
-                a way to undo them, exposes a partial transaction after a crash.
-                """
+            why: "The files are copied during a write. Rows written before the commit must be undone after a crash."
         ) { context in
             let store = try context.store(.items, .notes)
             try store.put(["id": "1"], into: "TodoItem")

@@ -7,10 +7,7 @@ extension Check {
         Check(
             "DUR-030",
             "An opening interrupted by an I/O error throws StoreError `io`, and the next one finds all rows",
-            why: """
-                An opening repairs, replays, and rewrites files. If it is interrupted, nothing may be lost; and a file \
-                that cannot be read temporarily is neither damaged nor missing.
-                """
+            why: "An interrupted opening must lose nothing; a file that is unreadable for a time is not damaged."
         ) { context in
             try forEachFailingOpening(of: Set(FileOperation.Kind.allCases), in: context, commits: 5)
         },
@@ -23,10 +20,7 @@ extension Check {
         Check(
             "DUR-033",
             "If a full disk interrupts the creation of a store, it throws `full` or `io`, and the next opening creates it",
-            why: """
-                A file that was created and could not be written completely must not be taken for a store, or for another \
-                program's file, when space has been freed.
-                """
+            why: "A file that could not be written completely must not be taken for a store or another program's."
         ) { context in
             var stage = try OpeningStage(context, commits: nil)
             stage.expect(after: [.define([.notes])])
@@ -39,10 +33,7 @@ extension Check {
         },
         Check(
             "DUR-032", "A failed read call is never mistaken for the end of the data",
-            why: """
-                An error while reading must be thrown. If it is treated as the end, rows are missing, or an unreadable log \
-                is overwritten.
-                """
+            why: "If the error is taken for the end, rows are missing, or an unreadable log is overwritten."
         ) { context in
             let stage = try OpeningStage(context, commits: 20)
             try stage.forEachFailure(of: [.read]) { store in

@@ -6,20 +6,14 @@ extension Check {
     static let durabilityErrors: [Check] = [
         Check(
             "DUR-020", "A write interrupted by an I/O error throws StoreError `io`",
-            why: """
-                The app must know that its change is not stored and may retry. With `corrupt`, it would discard its data; \
-                an error of another type would not be handled as a store error.
-                """,
+            why: "After `io` an app may retry; after `corrupt` it would discard its data.",
             needs: [.faults, .persistence]
         ) { context in
             try FaultStage(context).forEachFailure(of: .changes) { _, run in try expectIO(run.errors, context) }
         },
         Check(
             "DUR-021", "After a write interrupted by an I/O error, readers see the previous state",
-            why: """
-                The transaction is also rolled back in memory: in caches and in cached file state. A store that must be \
-                reopened throws an error that says so.
-                """,
+            why: "Caches are rolled back, too. A store that must be reopened throws an error that says so.",
             needs: [.faults, .persistence]
         ) { context in
             try FaultStage(context).forEachFailure(of: .changes) { store, run in
@@ -30,10 +24,7 @@ extension Check {
         Check(
             "DUR-022",
             "After a file call that failed once, the reopened store has every acknowledged commit",
-            why: """
-                A failed commit leaves a part of itself in a file. Later commits must not be hidden behind that part or \
-                overwritten, and a partial commit must be ignored.
-                """,
+            why: "Later commits must not be hidden behind the rest of a failed one, and that rest must be ignored.",
             needs: [.faults, .survivingDeath]
         ) { context in
             try FaultStage(context).forEachFailure(
@@ -50,8 +41,7 @@ extension Check {
         },
         Check(
             "DUR-024", "With full durability, a commit whose sync fails is not acknowledged",
-            why:
-                "A failed sync guarantees nothing; a store that ignores its result makes a false promise.",
+            why: "A failed sync guarantees nothing; a store that ignores its result makes a false promise.",
             needs: [.faults, .fullDurability]
         ) { context in
             try FaultStage(context).forEachFailure(of: .syncs, count: .max, places: [1]) { _, run in
@@ -61,10 +51,7 @@ extension Check {
         },
         Check(
             "DUR-028", "With full durability, a commit whose first sync fails once is not acknowledged",
-            why: """
-                After a failed sync, the system may have dropped the data that was to be written; the next sync succeeds \
-                without it.
-                """,
+            why: "After a failed sync, the system may have dropped the data, so the next one succeeds without it.",
             needs: [.faults, .fullDurability]
         ) { context in
             try FaultStage(context).forEachFailure(of: .syncs, places: [1]) { _, run in
@@ -74,18 +61,14 @@ extension Check {
         },
         Check(
             "DUR-025", "After a sync that failed once, the reopened store has every acknowledged commit",
-            why:
-                "The unsynced data may have to be written again; the next commit must not depend on it.",
+            why: "The unsynced data may have to be written again; the next commit must not depend on it.",
             needs: [.faults, .survivingDeath]
         ) { context in
             try FaultStage(context).forEachFailure(of: .syncs, afterwards: { try expectAcknowledged($0, $1, context) })
         },
         Check(
             "DUR-026", "A write call that writes only a part of its bytes leaves no partial commit",
-            why: """
-                The system may write fewer bytes than requested without an error, and returns the number. A store that \
-                ignores it mistakes a partial commit for a complete one.
-                """,
+            why: "The system may write fewer bytes than requested, without an error, and returns the number.",
             needs: [.faults, .survivingDeath]
         ) { context in
             try FaultStage(context).forEachFailure(
@@ -93,8 +76,7 @@ extension Check {
         },
         Check(
             "DUR-027", "A definition interrupted by an I/O error is applied completely or not at all",
-            why:
-                "A definition creates a table, changes another, and builds an index: a failure must undo earlier steps.",
+            why: "A definition creates a table, changes another, and builds an index: a failure undoes all of it.",
             needs: [.faults, .survivingDeath]
         ) { context in
             let stage = try FaultStage(context) { $0.evolve() }

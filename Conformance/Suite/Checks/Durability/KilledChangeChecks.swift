@@ -6,10 +6,7 @@ extension Check {
     static let durabilityKilledChanges: [Check] = [
         Check(
             "DUR-105", "A process killed while it defines tables leaves the old definitions or the new ones",
-            why: """
-                A new index is built from existing rows, which takes time. A store that records it first uses a partial \
-                index afterwards; one that records each table separately leaves old and new definitions.
-                """,
+            why: "An index that is recorded before it is built stays partial; tables recorded one by one are mixed.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -33,8 +30,7 @@ extension Check {
         Check(
             "DUR-111",
             "A process killed while it defines tables of very many rows leaves the old definitions or the new ones",
-            why:
-                "Above a number of rows, a store builds an index in parts; it must not be visible or usable before it is complete.",
+            why: "Indexes of many rows are built in parts, which must be invisible until the index is complete.",
             tier: .stress
         ) { context in
             let rows = max(context.settings.rows / 8, 100)
@@ -75,10 +71,7 @@ extension Check {
         },
         Check(
             "DUR-107", "A process killed while it opens a store that another killed process left loses nothing",
-            why: """
-                At opening, a store repairs damage, replays its log, and writes. A device that is short of memory may kill \
-                the app at that time, too, and more than once.
-                """,
+            why: "At opening, a store repairs and replays. A device short of memory may kill the app then, too.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)

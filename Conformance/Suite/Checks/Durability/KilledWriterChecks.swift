@@ -6,11 +6,7 @@ extension Check {
     static let durabilityKilledWriters: [Check] = [
         Check(
             "DUR-101", "Acknowledged commits are kept when the process is killed",
-            why: """
-                The system can terminate apps at any time. A commit that is in a buffer of the process when write(_:) \
-                returns, or is left to a background thread, is lost then, while the app considers it stored. A second \
-                process acknowledges each commit and is repeatedly killed directly after one.
-                """,
+            why: "The system can end apps at any time. Commits in a buffer, or on a background thread, are lost.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -20,10 +16,7 @@ extension Check {
         },
         Check(
             "DUR-102", "A transaction interrupted by a kill leaves nothing behind",
-            why: """
-                Each transaction stores the same rows in two tables. A store that commits table by table, batch by \
-                batch, or rows separately from their indexes leaves a part of the last one if the process dies in between.
-                """,
+            why: "Both tables get the same rows. A store that commits in parts leaves a part of the last transaction.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -34,10 +27,7 @@ extension Check {
         },
         Check(
             "DUR-103", "Rows of earlier commits stay intact when a process that changes others is killed",
-            why: """
-                A store that rewrites its file, or moves old pages in place, may have points in time at which existing \
-                rows are not on the disk.
-                """,
+            why: "A store that rewrites its file, or moves old pages in place, may lack existing rows for a moment.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)
@@ -49,10 +39,7 @@ extension Check {
         },
         Check(
             "DUR-104", "A process killed during a transaction leaves none of its changes",
-            why: """
-                A second process inserts, changes, and deletes rows in a transaction and is killed before its body \
-                returns. Changes written in place before the commit remain unless they are undone.
-                """
+            why: "Changes that are written in place before the commit remain unless they are undone."
         ) { context in
             let committed = PairedTransactions(writer: "killed", count: 6, rows: 4)
             var open = PairedTransactions(writer: "killed", count: 12, rows: 100)

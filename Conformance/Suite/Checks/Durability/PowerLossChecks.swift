@@ -6,10 +6,7 @@ extension Check {
         Check(
             "DUR-001",
             "After a power loss that loses all unsynced data, the store holds a prefix of its commits",
-            why: """
-                A file system keeps synced data and may lose the rest. A store whose files refer to each other must sync \
-                them in the right order; otherwise it opens with a partial commit or not at all.
-                """,
+            why: "If files that refer to each other are synced in the wrong order, a commit is partial or unreadable.",
             needs: [.faults, .survivingDeath]
         ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.everything, count: 40) },
         Check(
@@ -20,10 +17,7 @@ extension Check {
         Check(
             "DUR-003",
             "After a power loss that loses earlier writes but not later ones, the store holds a prefix of its commits",
-            why: """
-                Between two syncs a disk writes in any order. A later commit in a log is invalid if an earlier one is \
-                missing, and so is a header that refers to missing pages.
-                """,
+            why: "Between syncs a disk writes in any order: commits and headers may refer to pages that are missing.",
             needs: [.faults, .survivingDeath]
         ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.earlierWrites, count: 40) },
         Check(
@@ -34,10 +28,7 @@ extension Check {
         ) { context in try CrashRecording(ofCommits: 30, in: context).expectSurvival(.anything, count: 60) },
         Check(
             "DUR-005", "When a commit is acknowledged, all of it has been passed to the operating system",
-            why: """
-                After an acknowledgement the process may be terminated immediately. Data in a buffer of the process, or \
-                pending on a background thread, is lost then.
-                """,
+            why: "Data in a buffer of the process, or pending on a background thread, is lost if the process ends.",
             needs: [.faults, .survivingDeath]
         ) { context in
             let recording = try CrashRecording(ofCommits: 30, in: context)
@@ -48,10 +39,7 @@ extension Check {
         },
         Check(
             "DUR-006", "With full durability, a power loss loses no acknowledged commit",
-            why: """
-                Full durability is a sync before the acknowledgement: of the file, and of its folder if a name in it is \
-                new. A store that declares it without syncing loses data that the app considers stored.
-                """,
+            why: "Full durability is a sync before the acknowledgement: of the file, and of its folder for new names.",
             needs: [.faults, .fullDurability]
         ) { context in
             let recording = try CrashRecording(ofCommits: 30, in: context)
@@ -69,10 +57,7 @@ extension Check {
     static let durabilityCrashes: [Check] = [
         Check(
             "DUR-007", "A power loss during a definition leaves all of it or nothing, with every row",
-            why: """
-                A definition that changes a table, creates another, and builds indexes is one commit. A partial one is a \
-                table without its index, or an index without some rows.
-                """
+            why: "A definition is one commit. A partial one is a table without its index, or an index without rows."
         ) { context in
             let recording = try CrashRecording(evolving(context), in: context)
             for extent in harshest {
@@ -91,10 +76,7 @@ extension Check {
         },
         Check(
             "DUR-009", "A power loss during commits of many pages leaves a prefix of the commits",
-            why: """
-                A commit larger than a page, a block, or a buffer is written in many calls. With full durability, all of \
-                them are synced before the acknowledgement.
-                """
+            why: "A large commit is written in many calls. With full durability, it is acknowledged after their sync."
         ) { context in
             var script = CommitScript(commits: 2, seed: context.seed)
             for _ in 0..<4 { script.change(rows: 6, longest: 60_000, ids: 10) }
@@ -105,11 +87,7 @@ extension Check {
         },
         Check(
             "DUR-010", "A power loss while a store is closed, opened, or compacted leaves a prefix of the commits",
-            why: """
-                Data moves from a log to its final location at a checkpoint, a compaction, a close, or the next opening. \
-                Neither the old copy nor the new one is reliable before it is on the disk. With full durability, no \
-                acknowledged commit is lost meanwhile.
-                """
+            why: "While data moves from a log to its place, neither copy is reliable before it is on the disk."
         ) { context in
             var script = CommitScript(commits: 2, seed: context.seed)
             for _ in 0..<12 * context.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }

@@ -5,8 +5,7 @@ extension Check {
     static let durabilityReadOnly: [Check] = [
         Check(
             "DUR-050", "A store opened for reading only refuses every change with StoreError `readOnly`",
-            why:
-                "Each call that could change data must be refused: definitions and empty deletions as well as upserts.",
+            why: "Each call that could change data must be refused: also definitions and empty deletions.",
             needs: [.openingReadOnly, .persistence]
         ) { context in
             let (store, _) = try openReadOnly(context)

@@ -132,10 +132,7 @@ extension Check {
     static let filterDateZones: [Check] = [
         Check(
             "FIL-149", "The parts of an instant are those in UTC in a process with any time zone",
-            why: """
-                A calendar, or SQL's local time, uses the time zone of the process. If checks run in UTC, the error is not \
-                noticed, but a phone in another zone answers differently. Each zone is that of a second process.
-                """,
+            why: "Calendars and SQL's local time use the zone of the process. Each zone is that of a second process.",
             needs: [.process]
         ) { context in
             let expected = try DateParts.expected()

@@ -32,10 +32,8 @@ extension Check {
     static let filterAmounts: [Check] = [
         Check(
             "FIL-150", "A membership of 1, 2, 17, 1,001, and 5,000 values follows the same rules",
-            why: """
-                Short lists may be compared one by one, long ones with a set or a table of the engine, which must fold ids, \
-                compare texts case-sensitively, and treat ints, doubles, and null like a comparison.
-                """, over: .members, readOnly: true
+            why: "Long lists may use a set or a table, which must compare ids, texts, numbers, and null the same way.",
+            over: .members, readOnly: true
         ) { table in
             for count in Amounts.all {
                 let texts = (1..<count).map { Value.string("v\($0)") }

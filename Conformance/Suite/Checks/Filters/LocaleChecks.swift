@@ -55,10 +55,7 @@ extension Check {
     static let filterLocales: [Check] = [
         Check(
             "FIL-152", "Letters, numbers, order, and dates are the same in a process with any locale",
-            why: """
-                In Turkish, the small letter of I is not i: a name of a column, an id, or a keyword that is folded by the \
-                locale is not found. Each locale is that of a second process.
-                """,
+            why: "In Turkish, the small letter of I is not i: names and ids that are folded by locale are not found.",
             needs: [.process]
         ) { context in
             let expected = try LocaleQueries.expected()

@@ -37,8 +37,7 @@ extension Check {
         },
         Check(
             "FIL-068", "A range of an int column uses a double bound without rounding it",
-            why:
-                "If the literal 11.1 is truncated to 11, the value 11 is wrongly found above it or not found below it.",
+            why: "If the literal 11.1 is truncated to 11, the value 11 is found above it, or not found below it.",
             over: .numbers
         ) { table in
             table.finds(n > 11.1, "b", "c", "f")

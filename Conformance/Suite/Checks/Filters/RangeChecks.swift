@@ -120,8 +120,7 @@ extension Check {
         },
         Check(
             "FIL-063", "A prefix search finds exactly its texts, whatever the last character of the prefix",
-            why:
-                "A range from a prefix to its successor needs one: U+10FFFF has none, and U+D7FF is followed by a gap.",
+            why: "A range from a prefix to its successor needs one: U+10FFFF has none, U+D7FF is followed by a gap.",
             over: .texts
         ) { table in
             table.finds(s.hasPrefix("a"), "07", "08", "09", "10", "11", "12")

@@ -89,8 +89,7 @@ extension Check {
         },
         Check(
             "FIL-082", "A backslash in a search is a backslash",
-            why:
-                "It is the usual escape character: if it is not doubled, it changes the meaning of the next character.",
+            why: "It is the usual escape character: if not doubled, it changes the meaning of the next character.",
             over: .patterns
         ) { table in
             table.finds(s.contains("\\"), "i")
@@ -201,8 +200,7 @@ extension Check {
         },
         Check(
             "FIL-147", "A line break in a text is an ordinary character in a search",
-            why:
-                "In a regular expression, $ matches before the last one, ^ may match after each, and . does not match it.",
+            why: "In regular expressions, $ matches before the last one, ^ may match after each, and . skips it.",
             over: .lines
         ) { table in
             table.finds(s.hasSuffix("end"), "a", "d")

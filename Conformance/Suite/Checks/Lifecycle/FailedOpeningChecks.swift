@@ -119,10 +119,8 @@ extension Check {
         },
         Check(
             "LIF-085", "Another program's files in place of the store's files are notAStore, and are unchanged",
-            why: """
-                An app that gets `corrupt` may delete the files or restore a backup over them. `corrupt` is for files \
-                that identify themselves as a store.
-                """, needs: [.files]
+            why: "After `corrupt` an app may delete the files. It is for files that identify themselves as a store.",
+            needs: [.files]
         ) { context in
             try expectForeign(
                 context, "This is a letter, not a store. " + String(repeating: "And so on. ", count: 2_000))

@@ -5,10 +5,7 @@ extension Check {
     static let lifecycleLocks: [Check] = [
         Check(
             "LIF-101", "A second process that opens an open store gets locked",
-            why: """
-                Two processes that write to files not designed for sharing corrupt them. The error immediately says \
-                instead that the other process must close the store.
-                """,
+            why: "Two processes corrupt files not designed for sharing; the error says that one must close the store.",
             needs: [.exclusiveFiles, .process]
         ) { context in
             let store = try context.store(.notes)
@@ -35,10 +32,7 @@ extension Check {
         },
         Check(
             "LIF-103", "An opening that was refused leaves the store locked",
-            why: """
-                If a lock belongs to a process instead of a file handle, closing any handle of the file releases \
-                it: after the second attempt in the same process, all other processes can open the store.
-                """,
+            why: "If a lock belongs to a process, closing any handle of the file releases it for other processes.",
             needs: [.exclusiveFiles, .process]
         ) { context in
             let store = try context.store(.notes)
@@ -50,10 +44,7 @@ extension Check {
         },
         Check(
             "LIF-104", "A lock left by a killed process does not block",
-            why: """
-                A lock file that contains a process number outlives a killed process, and the number may since \
-                have been reused by another process.
-                """,
+            why: "A lock file with a process number outlives the process, and another may have the number by then.",
             needs: [.survivingDeath, .process]
         ) { context in
             let writing = PairedTransactions(writer: "killed", count: 1)
@@ -83,10 +74,7 @@ extension Check {
         },
         Check(
             "LIF-106", "Closing one of two stores on the same files does not release the other's locks",
-            why: """
-                If a lock belongs to a process instead of a file handle, closing any handle of the file releases the \
-                locks of the process: the store that is still open then writes concurrently with other processes.
-                """,
+            why: "If locks belong to a process, closing any handle releases those of the store that is still open.",
             tier: .stress
         ) { context in
             let store = try context.store(PairedTransactions.tables)

@@ -70,8 +70,7 @@ extension Check {
     static let idleStores: [Check] = [
         Check(
             "LIF-089", "A store that was idle for a minute, an hour, or a month still reads, writes, and observes",
-            why:
-                "A phone sleeps for days. Connections, locks, and caches that end when they are idle must be made again.",
+            why: "A phone sleeps for days. Connections, locks, and caches that end when idle must be made again.",
             needs: [.clock]
         ) { context in
             let store = try context.store(.notes, holding: [["id": "a", "number": 1]])

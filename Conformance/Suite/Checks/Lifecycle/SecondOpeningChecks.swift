@@ -88,10 +88,7 @@ extension Check {
         },
         Check(
             "LIF-046", "A process that opens and closes the files leaves two stores of another process intact",
-            why: """
-                The last process to close performs cleanup. It determines by a lock whether it is the last, and a process \
-                loses its locks on a file when it closes any of its handles, for example when a second store is opened.
-                """,
+            why: "Whether a process is the last is decided by a lock, which it loses if it closes another handle.",
             needs: [.process]
         ) { context in
             let first = try context.store(.notes)

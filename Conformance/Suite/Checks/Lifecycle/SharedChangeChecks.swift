@@ -9,10 +9,7 @@ extension Check {
                 "LIF-\(number)",
                 "\(change.words.capitalizedFirst) by another store over the same files is seen by every kind of reading"
                     + (change == .rollback ? ", as nothing" : ""),
-                why: """
-                    Each kind of reading has caches of its own: rows, counts, definitions, statements, and the results of \
-                    live queries. Each kind of change must invalidate all of them.
-                    """,
+                why: "Each kind of reading has caches of its own, all of which each kind of change must invalidate.",
                 needs: [.sharedFiles]
             ) { context in
                 let run = try SharedRun(context)

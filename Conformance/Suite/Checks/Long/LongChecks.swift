@@ -58,8 +58,7 @@ extension Check {
         },
         Check(
             "LNG-003", "1,000 columns are stored, filtered, sorted, indexed, selected, and merged, each of them",
-            why:
-                "Engines limit the columns of a table, an index, a statement, or a result, each with a number of its own.",
+            why: "Engines limit the columns of a table, an index, a statement, and a result by different numbers.",
             tier: .long
         ) { context in
             let names = (0..<min(context.long(1_000), TableSchema.maximumColumnCount)).map { "c\($0)" }

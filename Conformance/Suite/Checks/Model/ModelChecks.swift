@@ -11,9 +11,7 @@ extension Check {
         Check(
             "MOD-001",
             "After any changes, errors, and definitions, a store holds the same content as a model in plain Swift",
-            why:
-                "Several tables, several changes in a transaction, merges, deletions, caught errors, evolving definitions: "
-                + "random combinations find errors of interaction. A failure is shrunk to a short script.",
+            why: "Random combinations find errors of interaction. A failure is shrunk to a short script.",
             tier: .stress
         ) { context in
             var options = RandomScript.Options(context.capabilities)
@@ -39,8 +37,7 @@ extension Check {
         },
         Check(
             "MOD-004", "The same operations produce the same content in every store, to the last byte",
-            why:
-                "The dump of a store is compared with that of the suite's own model, to which all stores are compared.",
+            why: "The dump of a store is compared with that of the suite's model, as those of all stores are.",
             tier: .stress
         ) { context in
             let stage = ScriptStage(context)
@@ -67,8 +64,7 @@ extension Check {
     static let modelQueries: [Check] = [
         Check(
             "MOD-101", "Random queries over random tables are answered like the evaluator does",
-            why:
-                "Nodes that work separately may fail in combination: a null under `not` under `or`, in an index range.",
+            why: "Nodes that work alone may fail in combination: a null under `not` under `or`, in an index range.",
             tier: .stress
         ) { context in
             try context.everyRandomTable(6, rows: 100) { table in
@@ -77,8 +73,7 @@ extension Check {
         },
         Check(
             "MOD-102", "Random queries that an index can serve are answered as without it",
-            why:
-                "Points, ranges, and orders along an index, several conditions on a column, disjoint ranges.",
+            why: "Points, ranges, and orders along an index, several conditions on a column, disjoint ranges.",
             tier: .stress
         ) { context in
             try context.everyRandomTable(6, rows: 150) { table in

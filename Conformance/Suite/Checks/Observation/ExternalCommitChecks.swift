@@ -79,8 +79,7 @@ extension Check {
         },
         Check(
             "OBS-016", "Own commits of 1, 17, 1,001, and very many rows do not change the external commit number",
-            why:
-                "A store that derives the number from the size of its files, or from a log that it cuts, counts large commits.",
+            why: "A number derived from the size of the files, or from a log that is cut, counts large commits.",
             tier: .stress, needs: [.sharedFiles]
         ) { context in
             let store = try context.store(ManyRows.schema)

@@ -11,10 +11,7 @@ extension Check {
     static let orderAmounts: [Check] = [
         Check(
             "ORD-075", "An order of 1, 2, 17, 1,001, and 5,000 rows is correct, including ties by id",
-            why: """
-                Rows that are too many to sort at once are sorted in parts and merged. A merge that compares only the \
-                terms, and not the id, mixes equal rows.
-                """
+            why: "Rows are sorted in parts and merged. A merge that compares only terms, not the id, mixes equal rows."
         ) { context in
             let store = try context.store(Amounts.all.map(Amounts.schema))
             for count in Amounts.all {

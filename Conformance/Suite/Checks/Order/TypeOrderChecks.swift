@@ -52,8 +52,7 @@ extension Check {
         },
         Check(
             "ORD-020", "Ints are ordered by sign and all 64 bits",
-            why:
-                "The bytes of a negative number are greater than those of a positive one; doubles do not distinguish all ints.",
+            why: "The bytes of negative numbers are greater than those of positive ones; doubles round large ints.",
             over: .types
         ) { table in
             table.gives(by("int"), "b", "e", "c", "g", "f", "d", "a")

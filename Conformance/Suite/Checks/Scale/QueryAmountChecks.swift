@@ -5,10 +5,7 @@ extension Check {
     static let scaleQueries: [Check] = [
         Check(
             "SCA-018", "Thousands of different queries do not accumulate memory",
-            why: """
-                A cache of compiled queries or prepared statements without a limit grows with every search that a user \
-                enters.
-                """,
+            why: "A cache of compiled queries without a limit grows with every search that a user enters.",
             tier: .stress, needs: [.process]
         ) { context in
             // Measured in a separate process, because other checks allocate and free memory in this one.
@@ -41,10 +38,7 @@ extension Check {
         Check(
             "SCA-020",
             "A limit on the time of queries ends them with timeLimit, or not at all, and ends with its reader",
-            why: """
-                A server limits the queries of its clients. A limit that stays on a connection ends the queries and \
-                writes of others.
-                """
+            why: "A limit on a server's queries that stays on a connection ends the queries and writes of others."
         ) { context in
             let rows = (0..<2_000).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             let store = try context.store(.notes, holding: rows)

@@ -5,8 +5,7 @@ extension Check {
     static let scaleRefusals: [Check] = [
         Check(
             "SCA-031", "After 1,001 failures of each kind, reads, writes, and definitions succeed",
-            why:
-                "A lock, slot, or handle that is not released by one of the ways in which a body ends is used up after hundreds.",
+            why: "A lock, slot, or handle that one way to end a body does not release is used up after hundreds.",
             tier: .stress
         ) { context in
             let store = try context.store(.notes, holding: [["id": "a", "number": 1]])

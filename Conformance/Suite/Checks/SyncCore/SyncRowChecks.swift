@@ -5,8 +5,7 @@ extension Check {
     static let syncRows: [Check] = [
         Check(
             "SYN-040", "updatedAt >= t finds a row with exactly that instant, to 100 ns, also after reopening",
-            why:
-                "An incremental pull continues from the watermark. Instants truncated to milliseconds repeat or lose rows."
+            why: "A pull continues from the watermark. Instants truncated to milliseconds repeat or lose rows."
         ) { context in
             let store = try context.syncStore(.items)
             let base = Timestamp(clampingTicks: 17_000_000_000_000_003)

@@ -43,8 +43,7 @@ extension Check {
         },
         Check(
             "SYN-034", "A counter is read, advanced, and read again within one transaction",
-            why:
-                "Each change in a transaction takes a number; a write that does not see its own changes assigns one twice."
+            why: "Each change takes a number; a write that does not see its own changes assigns one twice."
         ) { context in
             let store = try context.syncStore(.items)
             try store.write { writer in

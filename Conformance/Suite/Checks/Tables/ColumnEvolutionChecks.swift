@@ -113,8 +113,7 @@ extension Check {
         },
         Check(
             "TAB-069", "Rows written under each of ten definitions, each with one more column, are all read correctly",
-            why:
-                "Rows of several versions coexist; a store that knows only the last definition misreads older rows."
+            why: "Rows of several versions coexist; a store that knows only the last definition misreads older rows."
         ) { context in
             var columns: [ColumnSchema] = []
             var rows: [Row] = []

@@ -7,10 +7,7 @@ extension Check {
     static let tableFixtures: [Check] = [
         Check(
             "TAB-201", "A store created by an earlier release opens with its rows and still works",
-            why: """
-                After an app update, the files are those of the previous release. They must be opened or migrated \
-                explicitly: each release that changes the format adds a small store, which all later releases must open.
-                """
+            why: "Each release that changes the format adds a small store, which all later releases must open."
         ) { context in
             for format in try context.fixtureNames() {
                 let store = try context.openFixture(format)
@@ -45,10 +42,7 @@ extension Check {
         },
         Check(
             "TAB-205", "A store created by a later release is refused with newerFormat, each time it is opened",
-            why: """
-                After an app has been downgraded, the files are those of a later release. `corrupt` or `notAStore` would \
-                make it delete them.
-                """
+            why: "After a downgrade, `corrupt` or `notAStore` would make an app delete the files of a later release."
         ) { context in
             let names = try context.fixtureNames(areNewer: true)
             guard !names.isEmpty else {

@@ -99,8 +99,7 @@ extension Check {
         },
         Check(
             "TAB-108", "An index over two columns follows a merge that names one of them, the first or the second",
-            why:
-                "The new entry needs the value that the merge does not set; a store that does not read it keeps the old entry."
+            why: "The new entry needs a value that the merge does not set; without it, the old entry stays."
         ) { context in
             let schema = TableSchema.t(.int("a"), .string("b"), indexes: [["a", "b"], ["b", "id", "a"]])
             var stored = rows(0..<30)

@@ -106,8 +106,7 @@ extension Check {
         },
         Check(
             "TAB-036", "Names are in Unicode's normalization form C, and a name in another form finds what it equals",
-            why:
-                "Swift's `==` treats \"é\" and \"e\" with an accent as equal; a store that compares bytes has two tables, or none."
+            why: "Swift's `==` takes \"é\" and \"e\" with an accent for equal; by bytes they are two tables, or none."
         ) { context in
             let (name, other) = ("caf\u{E9}", "cafe\u{301}")
             let store = try context.store(.items)

@@ -11,8 +11,7 @@ extension Check {
     static let tableIndexAmounts: [Check] = [
         Check(
             "TAB-204", "Each of 1, 2, 17, and 101 tables is listed in the order of the bytes of its name",
-            why:
-                "Lists of definitions are compared with each other; an order by locale or in UTF-16 differs between systems."
+            why: "Lists of definitions are compared; an order by locale or in UTF-16 differs between systems."
         ) { context in
             for count in [1, 2, 17, 101] {
                 let others = ["z", "é", "Z", "\u{FF5E}", "😀", "ı", "I", "i"]

@@ -100,8 +100,7 @@ extension Check {
     static let transactionRaces: [Check] = [
         Check(
             "TRN-060", "No update is lost: counters transferred in a ring by four threads keep their sum",
-            why:
-                "Data read by a write must still be valid when it commits; a store that writes back a copy loses updates.",
+            why: "Data read by a write must be valid when it commits; a store that writes back a copy loses updates.",
             tier: .stress
         ) { context in
             let store = try context.store(.tallies, holding: (0..<4).map { .tally($0, 100) })

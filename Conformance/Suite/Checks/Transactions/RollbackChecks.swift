@@ -123,8 +123,7 @@ extension Check {
         },
         Check(
             "TRN-064", "Data read in a write is not cached beyond its rollback",
-            why:
-                "A store that caches rows or counts may keep those of a transaction that was rolled back."
+            why: "A store that caches rows or counts may keep those of a transaction that was rolled back."
         ) { context in
             let store = try ThreeTables.store(context)
             try store.rollBack { writer in

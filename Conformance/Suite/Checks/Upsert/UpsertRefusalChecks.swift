@@ -100,8 +100,7 @@ extension Check {
         },
         Check(
             "UPS-050", "No rows of a batch remain after any kind of refusal, even if the body catches the error",
-            why:
-                "A store that checks some rules row by row while writing has already stored earlier rows."
+            why: "A store that checks some rules row by row while writing has already stored earlier rows."
         ) { context in
             let schema = TableSchema("Strict", columns: [.int("n"), .string("must", optional: false)])
             let store = try context.store(schema)

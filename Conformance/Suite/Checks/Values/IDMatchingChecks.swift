@@ -101,8 +101,7 @@ extension Check {
         Check(
             "VAL-054",
             "A lookup, deletion, or filter does not match an absent id that looks like a stored one",
-            why:
-                "Swift's `==` for strings, or folding beyond ASCII, treats them as equal: the wrong row is found or deleted."
+            why: "Swift's `==`, or folding beyond ASCII, treats them as equal: the wrong row is found or deleted."
         ) { context in
             for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
                 let name = context.unusedName

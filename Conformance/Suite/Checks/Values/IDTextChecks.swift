@@ -49,8 +49,7 @@ extension Check {
         },
         Check(
             "VAL-041", "An id never matches another table, however the names begin",
-            why:
-                "If a key concatenates the table's name and the id, `t` with `2a` equals `t2` with `a`."
+            why: "If a key concatenates the table's name and the id, `t` with `2a` equals `t2` with `a`."
         ) { context in
             let tables = ["t", "t2", "t2a", "t/", "t/a", "t:", "2", "t t"].map {
                 TableSchema($0, columns: [.string("of")])
