@@ -76,8 +76,7 @@ extension ServerCheck {
 }
 
 extension ServerCheckContext {
-    /// Adds one to the number of a row by each of several clients. All of them read the row before one changes it;
-    /// those that are refused try again.
+    /// Adds one to a row's number by several clients, which read the row before one changes it; refused ones retry.
     fileprivate func increment(_ id: String, clients: Int) async throws {
         var waiting = clients
         for _ in 0..<clients where waiting > 0 {

@@ -220,9 +220,7 @@ extension ServerCheckContext {
         }
     }
 
-    /// Returns the rows of a page and of the pages that follow by links.
-    ///
-    /// - Parameter check: The check whose log has the requests, if it is not this one.
+    /// Returns the rows of a page and of those that it links to; `check` is the one whose log has the requests.
     func following(_ first: ServerPage, as check: ServerCheckContext? = nil) async throws -> [ServerRow] {
         var page = first
         var rows = first.rows

@@ -177,9 +177,7 @@ extension ServerCheckContext {
     private static var clients: Int { 8 }
     private static var rowsPerClient: Int { 11 }
 
-    /// Inserts rows by several clients at the same time.
-    ///
-    /// - Parameter inserts: Receives an element after each insert, and ends with the last one.
+    /// Inserts rows by several clients at once; `inserts` receives an element after each, and ends with the last one.
     fileprivate func stressedWrites(_ inserts: AsyncStream<Void>.Continuation? = nil) async throws -> [TimedWrite] {
         defer { inserts?.finish() }
         return try await concurrently(Self.clients) { client in

@@ -107,10 +107,7 @@ final class DialectScene: Sendable {
         return (one, two, ids)
     }
 
-    /// Verifies that a device without rows finds exactly these contents on the server, and each of the devices after a
-    /// pull.
-    ///
-    /// - Parameter rows: The rows of this check.
+    /// Verifies that a device without rows finds exactly these rows of the check, and each of the devices after a pull.
     func expectRows(_ rows: [Row], on devices: DialectDevice...) async throws {
         let expected = Dictionary(rows.map { ($0.idText, content($0)) }, uniquingKeysWith: { $1 })
         let fresh = try await device()

@@ -2,8 +2,7 @@ internal import HTTPTypes
 internal import TidelineStore
 internal import TidelineWire
 
-/// Finds out whether a server can be checked: whether it answers in the dialect, whether its table belongs to the
-/// suite, and whether rows can be inserted and deleted.
+/// Finds out whether a server answers in the dialect, and whether its table is the suite's and can be written.
 struct Preparation: Sendable {
     let session: ServerSession
 

@@ -54,11 +54,7 @@ final class ServerCheckContext: Sendable {
         }
     }
 
-    /// Sends a request that no dialect makes.
-    ///
-    /// - Parameters:
-    ///   - target: The path and query after that of the table, percent-encoded.
-    ///   - body: JSON.
+    /// Sends a request that no dialect makes, with the percent-encoded path and query after the table's, and JSON.
     func send(
         _ method: HTTPRequest.Method, _ target: String = "", body: String? = nil, headers: HTTPFields = [:]
     ) async throws -> ServerAnswer {
@@ -69,9 +65,7 @@ final class ServerCheckContext: Sendable {
             WireRequest(method: method, target: path + target, headers: fields, body: body.map { Array($0.utf8) }))
     }
 
-    /// Inserts a row and returns the response.
-    ///
-    /// - Parameter id: The id, or `nil` to insert a row without one.
+    /// Inserts a row, without an id if it is `nil`, and returns the response.
     func tryInsert(_ columns: Row, id: String?) async throws -> ServerAnswer {
         var row = columns
         row.id = id.map { .string($0) }
@@ -114,9 +108,7 @@ final class ServerCheckContext: Sendable {
         }
     }
 
-    /// Changes columns of a row.
-    ///
-    /// - Parameter version: The version for `If-Match`, or `nil` to change the row regardless of its version.
+    /// Changes columns of a row, regardless of its version if `version`, the one for `If-Match`, is `nil`.
     func update(_ row: ServerRow, _ columns: Row, version: String? = nil) async throws -> ServerAnswer {
         var change = columns
         change.id = .string(row.id)

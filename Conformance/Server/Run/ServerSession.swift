@@ -86,9 +86,7 @@ final class ServerSession: Sendable {
         }
     }
 
-    /// Returns the facts, which the first call finds out.
-    ///
-    /// - Throws: ``ServerConformanceError``.
+    /// Returns the facts, which the first call finds out, or throws ``ServerConformanceError``.
     func facts() async throws -> ServerFacts {
         try await facts.value { try await Preparation(session: self).facts() }
     }
@@ -148,8 +146,7 @@ struct SharedRows: Sendable {
 final class OnceTask<Value: Sendable>: Sendable {
     private let task = Mutex<Task<Value, any Error>?>(nil)
 
-    /// Returns the value; computes it unless it has been or is being computed. A caller that is cancelled cancels the
-    /// computation, for all callers.
+    /// Returns the value, which the first call computes. A caller that is cancelled cancels this for all callers.
     func value(_ compute: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let task = task.withLock { task in
             if let task { return task }

@@ -14,8 +14,7 @@ struct ConformanceSession: Sendable {
     /// The directory for the files of checks in this process. Workers have directories of their own.
     private let folder: CheckFolder?
 
-    /// Validates all options.
-    /// - Throws: `ValidationError` for an option that cannot be satisfied.
+    /// Validates all options, or throws a `ValidationError` for one that cannot be satisfied.
     init(
         _ options: ConformanceOptions, checks: [Check], stores: ConformanceStores, program: ConformanceProgram
     ) throws {

@@ -33,9 +33,7 @@ struct FileLog: Sendable {
     /// Creates the log of an empty directory.
     init() {}
 
-    /// Creates the log of a directory with content, as if it had been created and synced.
-    ///
-    /// - Parameter number: Returns the system identifier of the file at a path.
+    /// Creates the log of a directory with content, as if created and synced; `number` returns a file's system number.
     init(_ image: FolderImage, number: (String) -> UInt64) {
         for path in image.folders.sorted() { add(FileOperation(.makeDirectory, path: path)) { _ in nil } }
         for (path, bytes) in image.files.sorted(by: { $0.key < $1.key }) {
@@ -102,8 +100,7 @@ struct FileLog: Sendable {
         }
     }
 
-    /// Returns the number of an operation's file. A file whose creation was not observed is added with its current
-    /// content.
+    /// Returns the number of an operation's file, which is added with its content if its creation was not observed.
     private mutating func number(
         for operation: FileOperation, _ path: String?, _ content: (String) -> [UInt8]?
     ) -> Int {
@@ -137,9 +134,7 @@ extension FileLog.Change {
     }
 }
 
-/// Records all changes to the files in a directory.
-///
-/// Syncs are only recorded, not performed, so that many commits take little time.
+/// Records all changes to the files in a directory. Syncs are not performed, so that many commits take little time.
 final class FileRecorder: FileObserver {
     private let directory: String
     private let content: Mutex<FileLog>

@@ -19,8 +19,7 @@ struct ExpectedAnswers {
 
     init(_ sample: SampleTable) { allIDs = sample.rows.compactMap(\.id) }
 
-    /// Adds a query that finds the rows with these identifiers, in this order. The sample's definitions replace its
-    /// table.
+    /// Adds a query that finds these rows, in this order. The sample's definitions replace its table.
     mutating func gives(_ query: TableQuery, _ ids: RowID...) {
         items.append(Item(query: query, ids: ids, mayBeRefused: mayBeRefused))
     }
@@ -33,8 +32,7 @@ struct ExpectedAnswers {
     /// Adds a predicate that finds the rows with these identifiers, in ascending order.
     mutating func finds(_ predicate: RowPredicate, _ ids: RowID...) { add(predicate, ids) }
 
-    /// Adds a predicate that finds every row of the sample, whose rows are then listed in the order of their
-    /// identifiers.
+    /// Adds a predicate that finds every row of the sample, listed in the order of their identifiers.
     mutating func findsAll(_ predicate: RowPredicate) { add(predicate, allIDs) }
 
     /// Adds a predicate that finds no row.

@@ -1,9 +1,7 @@
 internal import TidelineStore
 
-/// The content of the stores from earlier releases that check TAB-201 opens.
-///
-/// It never changes, because those stores do not change. Additional requirements for later releases belong in separate
-/// content.
+/// The content of the stores from earlier releases that TAB-201 opens. It never changes, as those stores do not;
+/// additional requirements belong in separate content.
 enum FixtureContent {
     /// A column of every type, the system columns, indexes.
     static let everything = TableSchema(

@@ -43,8 +43,7 @@ extension CheckContext {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
     }
 
-    /// Creates a file below the check's own directory.
-    /// - Returns: The path of the file.
+    /// Creates a file below the check's own directory, and returns its path.
     @discardableResult
     func file(_ name: String, _ content: String) throws -> String {
         let path = "\(directory)/\(name)"

@@ -2,9 +2,7 @@ internal import Foundation
 
 /// The system resources of this process, for checks of leaks.
 enum ProcessState {
-    /// The private memory of this process in bytes, without files mapped into memory.
-    ///
-    /// If the system does not report it, the peak value, which grows only beyond the previous maximum.
+    /// The private memory of this process in bytes, without mapped files, or, if that is unknown, the peak.
     static var memory: Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return peakMemory }
         let pages = text.split(separator: " ").prefix(3).compactMap { Int($0) }

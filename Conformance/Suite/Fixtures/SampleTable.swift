@@ -23,8 +23,7 @@ struct SampleTable: Sendable {
         self.rows = rows
     }
 
-    /// Creates a sample of rows that are listed by identifier, with the values of their columns in order. Columns
-    /// without a value are null.
+    /// Creates a sample of rows by identifier, with the values of the first columns; the others are null.
     init(
         _ columns: ColumnSchema..., idType: TableSchema.IDType = .string,
         idMatching: TableSchema.IDMatching = .asciiCaseInsensitive,
@@ -70,8 +69,7 @@ extension RowPredicate {
 }
 
 extension SampleTable {
-    /// Texts whose byte order differs from their locale, UTF-16, numeric, and case-insensitive orders. The identifiers
-    /// are in byte order.
+    /// Texts whose byte order, that of their ids, differs from locale, UTF-16, numeric, and case-insensitive orders.
     static let texts = SampleTable(
         .string("s"),
         values: [

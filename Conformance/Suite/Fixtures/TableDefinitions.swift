@@ -30,8 +30,7 @@ extension CheckContext {
         return RandomRows(seed: seed &+ UInt64(offset), values: values)
     }
 
-    /// Fails unless definitions are refused with an error that names the problem, and the store keeps its previous
-    /// definitions.
+    /// Fails unless definitions are refused with an error that names the problem, and the previous ones stay.
     func expectRefused(
         _ tables: TableSchema..., by store: TracedStore, _ what: String, table: String? = nil, column: String? = nil
     ) throws {

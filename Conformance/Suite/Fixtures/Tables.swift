@@ -61,8 +61,7 @@ extension LocalStore {
     /// Returns the rows that a query finds, and the total count if the query includes it.
     func rows(matching query: TableQuery) throws -> QueryResult { try read { try $0.rows(matching: query) } }
 
-    /// Calls `body` with each row that a query finds.
-    /// - Returns: The total count, if the query includes it.
+    /// Calls `body` with each row that a query finds, and returns the total count, if the query includes it.
     @discardableResult
     func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
         try read { try $0.scan(query, body) }
@@ -79,15 +78,11 @@ extension LocalStore {
 struct Abort: Error {}
 
 extension ConformanceSettings {
-    /// The row counts for which each operation is checked: 1, 17, 1,001, and ``rows``, or a quarter of them in profiles
-    /// that take less time.
+    /// The row counts for each operation: 1, 17, 1,001, and ``rows``, or a quarter of them in faster profiles.
     var amounts: [Int] { Set([1, 17, 1_001, profile == .long ? rows : max(rows / 4, 1)]).sorted() }
 }
 
-/// The row counts that checks of amounts use.
-///
-/// A promise that holds for a few rows may not hold for many: arrays, caches, and batches have a size. Such promises
-/// are checked for each of these amounts.
+/// The row counts of promises that may hold for a few rows and not for many: arrays, caches, and batches have a size.
 enum Amounts {
     static let all = [1, 2, 17, 1_001, 5_000]
 

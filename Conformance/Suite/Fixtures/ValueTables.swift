@@ -48,8 +48,7 @@ extension CheckContext {
         }
     }
 
-    /// Stores rows in a table with a column `v` of a type and a number `n`, and in one that also has indexes, and
-    /// checks both.
+    /// Checks rows in a table with a column `v` of a type and a number `n`, and in one that also has indexes.
     func applyToValueTables(
         of type: ColumnType, _ rows: [Row],
         thenLook look: (_ table: TableSchema, any StoreReader, _ place: String) throws -> Void

@@ -37,10 +37,7 @@ extension CheckContext {
         return total
     }
 
-    /// Fails unless queries that use the table's indexes find the existing rows.
-    ///
-    /// Only the identifiers are compared, because an index left behind by a killed process has missing or extra
-    /// entries.
+    /// Fails unless queries by the table's indexes find the rows. Ids suffice: a killed process leaves wrong entries.
     func expectIndexesAgree(_ table: TableSchema, in store: TracedStore, _ moment: String) throws {
         try store.read { reader in
             let rows = try reader.allRows(table.name)

@@ -31,8 +31,7 @@ extension CheckContext {
         }
     }
 
-    /// Runs the steps in a second process to their end and fails unless they succeed.
-    /// - Returns: The lines that it printed.
+    /// Runs the steps in a second process to their end, fails unless they succeed, and returns the printed lines.
     @discardableResult
     func childFinishing(_ steps: [ChildStep], environment: [String: String] = [:]) throws -> [String] {
         let end = try child(steps, environment: environment) { try $0.finish() }

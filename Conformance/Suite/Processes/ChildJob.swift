@@ -38,8 +38,7 @@ enum ChildStep: Codable, Sendable {
     case empty([String])
     /// Prints the identifiers of the rows whose column has this value, in order, separated by spaces.
     case find(table: String, column: String, value: Int64)
-    /// Defines and fills the table of ``DateParts`` and prints, for each of its queries, the identifiers of the rows
-    /// found, in order, separated by spaces.
+    /// Fills the table of ``DateParts`` and prints, for each of its queries, the ids found, separated by spaces.
     case askDateParts
     /// Defines and fills the table of ``LocaleQueries`` and prints its answers.
     case askLocaleQueries

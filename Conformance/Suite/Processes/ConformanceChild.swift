@@ -123,8 +123,7 @@ struct ChildRun {
         permissions.wait()
     }
 
-    /// Reads the permissions of the other process. If that process has ended, this one ends too, even in a call of the
-    /// store that never returns.
+    /// Reads the permissions of the other process, and ends with it, even in a store's call that never returns.
     private func readInput() {
         Thread.detachNewThread { [permissions] in
             while case let data = FileHandle.standardInput.availableData, !data.isEmpty {

@@ -88,8 +88,7 @@ struct PairedCounter: Codable, Sendable {
     /// The identifier of the row, which is in the first of ``PairedTransactions/tables``.
     var id = "counter"
 
-    /// Increments the number in one transaction.
-    /// - Returns: The new number.
+    /// Increments the number in one transaction, and returns it.
     func increment(in store: some LocalStore) throws -> Int64 {
         let table = PairedTransactions.tables[0].name
         return try store.write { writer in

@@ -28,8 +28,7 @@ final class RunningProcess {
         // If Swift prints a backtrace of a crash, that takes seconds.
         process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
             .merging(environment) { $1 }
-        // This process also keeps the reading end open: a process that writes to a pipe without a reader is
-        // terminated.
+        // Keeps the reading end open: a process that writes to a pipe without a reader is terminated.
         process.standardInput = input.fileHandleForReading
         process.standardOutput = output
         process.standardError = FileHandle(forWritingAtPath: errorFile)

@@ -1,7 +1,6 @@
 internal import TidelineStore
 
-/// Rows of one table, a change to them, and a query over the changed rows. The store must give the same answer as the
-/// evaluator.
+/// Rows of one table, a change to them, and a query that must then be answered as by the evaluator.
 struct QueryCase {
     /// How the query is run.
     enum Step: String {

@@ -13,8 +13,7 @@ package struct RandomRows: Sendable {
         random = SplitMix64(seed: seed)
     }
 
-    /// Returns a valid definition: one to twelve columns, every type likely, names reserved by query languages,
-    /// indexes.
+    /// Returns a valid definition: one to twelve columns of likely any type, reserved names, indexes.
     package mutating func schema(_ name: String = "Item", idType: TableSchema.IDType? = nil) -> TableSchema {
         let names = Self.columnNames.shuffled(using: &random).prefix(Int.random(in: 1...12, using: &random))
         let columns = names.map { name in

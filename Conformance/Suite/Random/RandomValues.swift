@@ -1,8 +1,7 @@
 package import TidelineStore
 package import TidelineSupport
 
-/// Generates values that stores are likely to handle incorrectly, drawn from small pools so that equal and neighboring
-/// values occur in one table.
+/// Generates values that are easily mishandled, from small pools, so that equal and neighboring ones occur.
 package struct RandomValues: Sendable {
     /// Whether doubles may be NaN.
     package var includesNaN: Bool

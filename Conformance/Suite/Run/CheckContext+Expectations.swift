@@ -6,8 +6,7 @@ extension CheckContext {
         guard condition else { throw CheckFailure(message()) }
     }
 
-    /// Fails unless a value equals the expected one. For rows and values, use the other overloads, which compare every
-    /// bit.
+    /// Fails unless a value equals the expected one. The overloads for rows and values compare every bit.
     func expect<T: Equatable>(_ found: T, is expected: T, _ what: @autoclosure () -> String) throws {
         guard found == expected else {
             throw CheckFailure("\(what()): found \(Self.text(found)), expected \(Self.text(expected))")

@@ -99,8 +99,7 @@ final class CheckContext: Sendable {
         return store
     }
 
-    /// Closes a store and reopens it from the same directory if stores keep their rows; otherwise returns the same
-    /// store.
+    /// Closes a store and reopens it from its directory, or returns it if stores do not keep their rows.
     func reopened(_ store: TracedStore, in name: String = "store") throws -> TracedStore {
         guard capabilities.isPersistent else { return store }
         try store.close()

@@ -12,8 +12,7 @@ public struct CheckResult: Sendable, Hashable, Codable {
     public var seconds: Double
     /// The kind of wait that timed out, if the check ended that way.
     package var timeOut: TimeOutKind?
-    /// `true` if the check was skipped because the store declares the opposite, or because of the dialect; otherwise
-    /// `nil`.
+    /// `true` if the check was skipped for the store's opposite declaration or the dialect; otherwise `nil`.
     package var isExcluded: Bool?
 
     /// A problem with a store.

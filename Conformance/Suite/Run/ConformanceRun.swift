@@ -75,8 +75,7 @@ public struct ConformanceEvent: Sendable {
         case declared(StoreCapabilities)
         /// A check begins.
         case checkBegan(Check)
-        /// A check has ended. Reported again for the same check if the process died of it afterwards; the last event
-        /// counts.
+        /// A check has ended. The last event counts, if the process dies of the same check afterwards.
         case checkEnded(CheckResult)
         /// All checks of the store have ended.
         case storeEnded

@@ -2,8 +2,7 @@ internal import Foundation
 internal import Synchronization
 internal import TidelineStore
 
-/// A read that another thread keeps open while the script continues. At its end it must see the same state as at its
-/// beginning.
+/// A read that another thread keeps open during the script, and that must see the same state at its end.
 final class HeldRead: Sendable {
     private let released = DispatchSemaphore(value: 0)
     private let begun = DispatchSemaphore(value: 0)
@@ -27,8 +26,7 @@ final class HeldRead: Sendable {
         try wait(for: begun)
     }
 
-    /// Ends the read.
-    /// - Returns: The differences that it found.
+    /// Ends the read, and returns the differences that it found.
     func release() throws -> ScriptFailure? {
         released.signal()
         try wait(for: ended)

@@ -65,8 +65,7 @@ struct RandomScript {
         return Base(schema: schema, columns: columns, ids: ids(schema.idType, length))
     }
 
-    /// Returns a small set, so that rows recur: in both cases, too long for a key, and different only in the last
-    /// character.
+    /// Returns a small set, so that rows recur: in both cases, too long for a key, different in the last character.
     private static func ids(_ type: TableSchema.IDType, _ length: Int) -> [RowID] {
         guard type == .string else { return [.min, -1, 0, 1, 2, .max].map { .int($0) } }
         let long = String(repeating: "😀", count: max(length, 1))

@@ -14,8 +14,7 @@ extension Script.Change: SwiftSource {
 }
 
 extension ScriptFailure.Promise {
-    /// Returns statements that throw unless the promise holds for a reader with the given name. A promise about a call
-    /// is shown by the call itself.
+    /// Returns statements that throw unless the promise holds for the reader. A call's promise is shown by the call.
     func statements(of reader: String) -> [String] {
         switch self {
         case .success, .refusal, .ownError, .deletion, .definitions: []

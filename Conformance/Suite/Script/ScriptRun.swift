@@ -18,9 +18,7 @@ struct ScriptRun {
         store = try stage.open(directory)
     }
 
-    /// Returns the first difference between the store and the model, or `nil` if there is none.
-    ///
-    /// - Parameter finally: Called with the store and the model at the end.
+    /// Returns the first difference between the store and the model, if any, after calling `finally` with both.
     static func failure(
         of script: Script, on stage: ScriptStage,
         finally: (any LocalStore, StoreModel) throws -> Void = { _, _ in }
@@ -178,8 +176,7 @@ extension ScriptRun {
         }
     }
 
-    /// Makes the call. A query that the store cannot answer is skipped; the rows that it should delete are deleted by
-    /// identifier.
+    /// Makes the call. If the store cannot answer the query, it is skipped, or its rows are deleted by identifier.
     private static func perform(
         _ change: Script.Change, _ expected: Script.Result, by writer: some StoreWriter
     ) throws -> Script.Result {

@@ -13,8 +13,7 @@ struct ScriptSearch {
 
     init(_ context: CheckContext, _ name: String) { self.init(stage: ScriptStage(context), name: name) }
 
-    /// Runs scripts generated from seeds.
-    /// - Throws: A failure with the shortest script found, printed as Swift.
+    /// Runs scripts from seeds, and throws a failure with the shortest script found, printed as Swift.
     func run(seeds: some Sequence<UInt64>, steps: Int, options: RandomScript.Options) throws {
         for seed in seeds {
             var scripts = RandomScript(seed: seed, options: options)

@@ -1,7 +1,6 @@
 internal import TidelineStore
 
-/// The contents of a store as lines of text that are the same for every store: definitions, then rows sorted by
-/// identifier.
+/// The contents of a store as text that is the same for every store: definitions, then rows by identifier.
 struct StoreDump: Equatable {
     private let lines: [String]
 

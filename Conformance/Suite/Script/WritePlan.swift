@@ -7,8 +7,7 @@ struct WritePlan {
         case result(Script.Result)
         /// The change throws, and the body rethrows the error.
         case refusal(StoreError.Code)
-        /// The change throws, the body catches the error, and the transaction continues because the store was not
-        /// reached.
+        /// The change throws before it reaches the store, the body catches the error, and the transaction continues.
         case refusedBeforehand(StoreError.Code)
         /// The change throws, the body catches the error, and the transaction can only be rolled back.
         case spoiling(StoreError.Code)

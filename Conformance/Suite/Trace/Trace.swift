@@ -1,8 +1,6 @@
 internal import Synchronization
 
-/// Records the operations of a check on its stores, so that a failure can be printed as Swift that repeats it.
-///
-/// Text is generated only on demand, so that a check that passes has almost no overhead.
+/// Records a check's operations for a failure to be printed as Swift. Text is only generated on demand.
 final class Trace: Sendable {
     /// The maximum number of entries; later ones are omitted.
     static let maximumEntries = 1_000

@@ -24,8 +24,7 @@ extension Flaw {
         return (try? evaluator.value(of: plain, in: row)) ?? .null
     }
 
-    /// Returns a literal in place of an operand. A column is kept, because comparisons treat `id` differently from its
-    /// value.
+    /// Returns a literal in place of an operand, but a column as it is, because comparisons treat `id` specially.
     private static func operand(_ node: TidelineStore.RowPredicate, _ value: Value) -> TidelineStore.RowPredicate {
         if case .column = node { node } else { .literal(value) }
     }

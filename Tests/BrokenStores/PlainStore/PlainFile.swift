@@ -11,8 +11,7 @@ final class PlainFile: @unchecked Sendable {
     private let flaw: Flaw?
     private var hasForgiven = false
 
-    /// Opens a file. A missing file is created with `content`, atomically.
-    /// - Parameter isShared: Whether other stores may have the file open.
+    /// Opens a file, shared with other stores or not. A missing file is created with `content`, atomically.
     init(
         _ path: String, mayCreate: Bool, isReadOnly: Bool, isShared: Bool = false, flaw: Flaw?, content: () -> [UInt8]
     ) throws {
@@ -74,8 +73,7 @@ final class PlainFile: @unchecked Sendable {
 
     deinit { if descriptor >= 0 { _ = Self.release(descriptor) } }
 
-    /// Unlocks and closes a file. A child process has a copy of the descriptor, and with it the lock, while it is being
-    /// started.
+    /// Unlocks and closes a file. A starting child process has a copy of the descriptor, and with it the lock.
     private static func release(_ descriptor: Int32) -> Int32 {
         flock(descriptor, LOCK_UN)
         return Foundation.close(descriptor)

@@ -73,8 +73,7 @@ final class PlainLog: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` with every change of every commit that another store has made since the last call.
-    /// - Returns: Whether there is one.
+    /// Calls `body` with every change that another store committed since the last call; returns whether there is one.
     func replayOthers(_ body: (PlainChange) throws -> Void) throws -> Bool {
         let valid = try validEnd(try file.read(PlainLog.headerSize))
         guard valid > end else { return false }
@@ -166,8 +165,7 @@ final class PlainLog: @unchecked Sendable {
                 slot = 1 - slot
             }
         } catch {
-            // The failed record must be ignored when the file is opened again; in any case, the next record overwrites
-            // it.
+            // The failed record must be ignored when the file is opened again; the next one overwrites it.
             try? file.write(Self.slotBytes(end: end), at: slot * 32)
             try? file.truncate(to: end)
             throw error

@@ -109,8 +109,7 @@ extension PlainSession {
             .flatMap { $0.value.rows.entries.map(\.element) }
     }
 
-    /// Passes rows to a body until it stops.
-    /// - Returns: The number of rows passed to the body.
+    /// Passes rows to a body until it stops, and returns their number.
     private func deliver(
         _ rows: ArraySlice<Match>, _ query: TableQuery, _ table: PlainTable,
         _ body: (borrowing RowView) throws -> ScanStep

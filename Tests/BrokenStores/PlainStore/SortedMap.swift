@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// Elements in the byte order of their keys, in chunks. A change moves only a few elements, and a copy of the map
-/// shares all unchanged chunks.
+/// Elements in the byte order of their keys. Changes move few of them; copies share unchanged chunks.
 struct SortedMap<Element: Sendable>: Sendable {
     typealias Entry = (key: [UInt8], element: Element)
 
@@ -46,8 +45,7 @@ struct SortedMap<Element: Sendable>: Sendable {
         return found
     }
 
-    /// Returns the chunk of a key and the position in it of the first key that is not less, or `nil` if there is no
-    /// chunk.
+    /// Returns the chunk of a key and the position of the first key that is not less, or `nil` if no chunk exists.
     private func place(of key: [UInt8]) -> (chunk: Int, index: Int)? {
         guard !chunks.isEmpty else { return nil }
         let chunk = max(chunks.lowerBound { !comesFirst(key, $0[0].key) } - 1, 0)

@@ -44,8 +44,7 @@ struct BrokenStoreTests {
     /// A plain store whose files several stores and processes can open at once.
     static let shared = makeSuite(nil, timeLimit: .seconds(300), isShared: true)
 
-    /// The checks that concern other stores and processes. A shared plain store does not know whether others have it
-    /// open, so it cannot refuse to be destroyed.
+    /// The checks of sharing. A shared plain store cannot refuse to be destroyed, as it does not know of others.
     static var sharedChecks: [Check] {
         shared.checks.filter { check in
             guard !check.needs.contains(.destroying) || check.group != .lifecycle else { return false }
@@ -83,8 +82,7 @@ struct BrokenStoreTests {
                 broken.flaw, timeLimit: .seconds(broken.rows > 500 ? 120 : 20), rows: broken.rows)
             let check = try #require(Check.named(id))
             var result = await ConcurrencyLimit.checks.run { await suite.run(check) }
-            // Tests beside this one may give back as much memory as the store takes, and change the order of its
-            // threads.
+            // Tests beside this one may free as much memory as the store takes, and reorder its threads.
             for _ in 0..<3 where result.status == .passed {
                 result = await ConcurrencyLimit.checks.run { await suite.run(check) }
             }

@@ -20,10 +20,7 @@ enum ScriptCompiler {
     /// Whether a compiler and the modules of this build are available.
     static let isAvailable = products != nil && (try? run("/usr/bin/env", ["swiftc", "--version"]))?.status == 0
 
-    /// Compiles a script's function with a store and runs it.
-    /// - Parameters:
-    ///   - function: The function's name.
-    /// - store: An expression that creates a store.
+    /// Compiles a script's function and runs it on the store that an expression creates.
     static func run(_ script: String, calling function: String, on store: String) throws -> Outcome {
         try withTemporaryFolder { folder in
             let main = """

@@ -43,9 +43,7 @@ struct ServerFixture {
         service = try TableService(store: store, options: options)
     }
 
-    /// Returns a suite for the service.
-    ///
-    /// - Parameter wrap: Returns the transport to use instead of one to the service.
+    /// Returns a suite for the service, or for the transport that `wrap` returns.
     func suite(
         rows: Int = 130, _ wrap: (ServiceTransport) -> any Transport = { $0 }
     ) throws -> ServerConformance {

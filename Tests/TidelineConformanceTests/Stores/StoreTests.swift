@@ -43,8 +43,7 @@ import TidelineTestSupport
         .syncCore, .tables, .upsert, .lookup, .transactions, .concurrency, .model,
     ]
 
-    /// The checks of writes, over stores in memory whose tables are all under observation. The stores with files hand
-    /// over changes by the same code.
+    /// The checks of writes, over observed stores in memory; those with files hand over changes by the same code.
     private static var observedCases: [Case] {
         StoreKind.perEngine.filter { !$0.isPersistent }.flatMap { kind in
             let suite = suite(kind.observedHarness)

@@ -30,8 +30,7 @@ final class ThreadTeam: Sendable {
     /// Notifies the threads that run until ``isDone``.
     func finish() { isOver.store(true, ordering: .relaxed) }
 
-    /// Waits until all threads have ended.
-    /// - Throws: The first error of any thread; a failure if a thread does not end.
+    /// Waits until all threads have ended. Throws the first error of any, or a failure if one does not end.
     func wait(for what: String) throws {
         let isOnTime = group.wait(timeout: .now() + limit.seconds) == .success
         if let error = problem.withLock({ $0 }) { throw error }
@@ -93,8 +92,7 @@ final class Signal: Sendable {
 }
 
 extension CheckContext {
-    /// The number of seconds that a thread waits for another before the check fails: a fraction of the check's time
-    /// limit.
+    /// The seconds that a thread waits for another before the check fails: a part of the check's time limit.
     var patience: Double { settings.timeLimit / .seconds(5) }
 
     /// Runs `body` on `count` threads at once, each with its number, and waits for all.

@@ -163,9 +163,7 @@ extension Check {
         },
     ]
 
-    /// Begins reads on many threads at once and fails unless each sees all rows.
-    ///
-    /// An engine may let some wait until others end.
+    /// Begins reads on many threads at once and fails unless each sees all rows. Some may wait until others end.
     static func readAtOnce(_ count: Int, _ store: TracedStore, _ context: CheckContext) throws {
         let begun = Mutex(0)
         let (hasBegun, mayEnd) = (Signal(), Signal())

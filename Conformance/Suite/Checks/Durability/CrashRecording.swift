@@ -64,9 +64,7 @@ struct CrashRecording: Sendable {
     /// Whether the store declares that a power loss loses no acknowledged commit.
     var isFullyDurable: Bool { context.capabilities.durability == .full }
 
-    /// Returns the allowed states after a crash at a position, as numbers of commits.
-    ///
-    /// - Parameter keepsAcknowledged: Whether all acknowledged commits must be present, or any number of commits.
+    /// Returns the allowed states after a crash at a position, as numbers of commits: all acknowledged ones, or any.
     func allowed(at position: Int, keepsAcknowledged: Bool) -> ClosedRange<Int> {
         // The first mark belongs to the opening.
         let acknowledged = max(0, log.marks(before: position) - 1)

@@ -83,10 +83,8 @@ private struct OpeningStage {
         image = try FolderImage(reading: context.folder("made"))
     }
 
-    /// Opens the store and runs `body` once for every call that can fail meanwhile.
-    ///
-    /// If either throws, the error must be a StoreError that describes the problem, and the next opening must find all
-    /// data.
+    /// Opens the store and runs `body` for every call that can fail. If either throws, it must be a StoreError that
+    /// describes the problem, and the next opening must find all data.
     func forEachFailure(
         of kinds: Set<FileOperation.Kind>, count: Int = 1, _ body: (any LocalStore) throws -> Void
     ) throws {

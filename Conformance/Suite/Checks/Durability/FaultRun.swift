@@ -12,8 +12,7 @@ struct FaultRun {
     private(set) var errors: [StoreError] = []
     /// The required state.
     private(set) var state: StoreState
-    /// The allowed states after reopening: the required one, and each state that includes a commit that failed since
-    /// the last successful one.
+    /// The allowed states after reopening: the required one, and those with commits that failed since the last success.
     private(set) var possible: [StoreState]
 
     init(_ state: StoreState) {

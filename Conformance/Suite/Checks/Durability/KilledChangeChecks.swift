@@ -167,8 +167,7 @@ extension TableSchema {
 }
 
 extension CheckContext {
-    /// Fails unless the definitions are the old or the new ones and the rows and indexes are consistent with them, and
-    /// with the new ones after they are defined again.
+    /// Fails unless the definitions are the old or new ones, rows and indexes fit, and do so after `new` again.
     fileprivate func expectTables(
         _ old: [TableSchema], or new: [TableSchema], in name: String, holding rows: PairedTransactions
     ) throws {

@@ -24,8 +24,7 @@ private let at = RowPredicate.column("at")
 
 /// Queries for the parts of instants whose answers depend on the time zone if a store uses local time.
 enum DateParts {
-    /// Zones east and west of UTC: a full day apart, with half hours, and with daylight saving time in both
-    /// hemispheres.
+    /// Zones a full day apart, with half hours, and with daylight saving time in both hemispheres.
     static let zones = ["Pacific/Kiritimati", "Asia/Kolkata", "America/New_York", "Australia/Lord_Howe", "EST5EDT"]
 
     static let schema = TableSchema("Instants", columns: [.timestamp("at")], indexes: [["at"]])

@@ -12,17 +12,14 @@ private let s = RowPredicate.column("s")
 private let n = RowPredicate.column("n")
 
 extension CheckContext {
-    /// Fails unless every use of a condition throws the given error, over an empty table and one with rows, and the
-    /// store still works.
+    /// Fails unless every use of a condition throws the error, with and without rows, and the store still works.
     fileprivate func expectRefusal(
         of predicates: [RowPredicate], _ code: StoreError.Code, column: String? = nil, table: String = "Asked"
     ) throws {
         try expectRefusal(of: predicates.map { ($0, column) }, code, table: table)
     }
 
-    /// Fails unless every use of a condition throws an error that names the column beside it.
-    ///
-    /// The table has the columns `s`, `n`, `d`, `b`, `at`, `raw`, and `j`, one of each type.
+    /// Fails unless every use of a condition throws an error that names its column, one of each type.
     func expectRefusal(
         of predicates: [(predicate: RowPredicate, column: String?)], _ code: StoreError.Code, table: String = "Asked"
     ) throws {

@@ -27,8 +27,7 @@ enum LocaleQueries {
         return predicates.map { all.filter($0) } + ["s", "id", "d"].map { all.order(by: $0) }
     }()
 
-    /// Returns the answers of a store in the locale of the process's environment: for each query the ids in order, and
-    /// for each row its double as it is read back.
+    /// Returns a store's answers in the locale of the environment: the ids of each query, and each row's double.
     static func answers(of store: any LocalStore) throws -> [String] {
         // A process has the locale "C" until it asks for that of its environment, as apps with a user interface do.
         setlocale(LC_ALL, "")

@@ -111,9 +111,7 @@ extension Check {
         return store
     }
 
-    /// Closes a store while another thread is inside a call.
-    ///
-    /// - Parameter call: Makes the call and passes it the work to be done before the store closes.
+    /// Closes a store while another thread is inside `call`, which receives the work to do before the store closes.
     private static func expectClosingWaits(
         _ context: CheckContext, _ store: TracedStore,
         during call: @escaping @Sendable (_ work: (() throws -> Void) throws -> Void) throws -> Void

@@ -2,8 +2,7 @@ internal import Foundation
 internal import TidelineStore
 
 extension Check {
-    /// Promises whose faults show only after minutes: very many commits, tables, columns, openings, and failures, very
-    /// large values, and long waits.
+    /// Faults that show only after minutes: very many operations, very large values, and long waits.
     static let long: [Check] = [longAmounts, longWaits].flatMap { $0 }
 
     /// Very many operations. Memory, files, and descriptors are compared before and after.

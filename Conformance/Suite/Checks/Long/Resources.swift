@@ -12,9 +12,7 @@ struct Resources {
         fileCount = FileManager.default.enumerator(atPath: context.directory)?.reduce(0) { count, _ in count + 1 } ?? 0
     }
 
-    /// Performs operations and fails if the last ones need more memory, descriptors, files, or disk space.
-    ///
-    /// A tenth of the operations comes first, because caches and logs grow to their limits.
+    /// Performs operations and fails if those after the first tenth need more memory, descriptors, files, or space.
     static func expectSteady(
         _ context: CheckContext, operations count: Int, _ what: String, _ perform: (Range<Int>) throws -> Void
     ) throws {

@@ -105,8 +105,7 @@ extension Check {
 
     private static let rows = ThreeTables.rows(.items)
 
-    /// Skip and limit applied to all rows, along an index, with a condition on an index, and along a column without
-    /// one.
+    /// Skip and limit over all rows, along an index, with a condition on one, and along a column without one.
     private static func variants(skip: Int = 0, limit: Int? = nil) -> [TableQuery] {
         [
             TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "priority", descending: true),

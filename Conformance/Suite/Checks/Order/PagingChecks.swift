@@ -144,8 +144,7 @@ extension Check {
         },
     ]
 
-    /// Fails unless the pages of queries over 97 rows, in several sizes, combine to the complete results of the
-    /// queries.
+    /// Fails unless the pages of queries over 97 rows, in several sizes, combine to the complete results.
     private static func expectPages(_ context: CheckContext, _ queries: [TableQuery]) throws {
         let schema = TableSchema(
             "Paged", columns: [.int("n"), .string("s"), .int("none")], indexes: [["n"], ["s", "n"]])

@@ -109,8 +109,7 @@ extension Check {
 
 /// Queries that all differ in their structure and values.
 enum DifferentQueries {
-    /// Returns the growth of this process in bytes while a store answers a thousand of them, after three hundred
-    /// others.
+    /// Returns the growth of this process in bytes while a store answers a thousand of them, after 300 others.
     static func growth(of store: any LocalStore) throws -> Int {
         try store.define([.notes])
         try store.put([["id": "a", "number": 1], ["id": "b", "number": 2]], into: "Note")

@@ -93,8 +93,7 @@ extension Check {
         },
     ]
 
-    /// Fails if the growth measured by `body` exceeds the limit in all of eight attempts. Concurrent checks also
-    /// allocate memory, but not all the time.
+    /// Fails if the growth exceeds the limit in eight attempts; concurrent checks allocate memory, but not always.
     private static func expectMemory(
         of what: String, atMost limit: Int, _ context: CheckContext, _ body: (_ measure: () -> Void) throws -> Void
     ) throws {

@@ -133,8 +133,7 @@ extension Check {
         },
     ]
 
-    /// Returns operations of two tables, stored out of order; two of them belong to one row, with ids that differ in
-    /// case.
+    /// Returns operations of two tables, stored out of order; two belong to one row, with ids in different case.
     private static func queue(_ context: CheckContext) throws -> TracedStore {
         let store = try context.syncStore(.items, .notes)
         let rows = [

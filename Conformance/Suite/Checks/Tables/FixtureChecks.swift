@@ -62,9 +62,7 @@ extension Check {
 }
 
 extension CheckContext {
-    /// Returns the sorted formats for which there are stores.
-    ///
-    /// - Parameter areNewer: Whether to return the formats of later releases.
+    /// Returns the sorted formats for which there are stores, or those of later releases.
     fileprivate func fixtureNames(areNewer: Bool = false) throws -> [String] {
         let folder = harness.fixtures ?? ""
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

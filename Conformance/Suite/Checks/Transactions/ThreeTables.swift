@@ -73,9 +73,8 @@ extension CheckContext {
         }
     }
 
-    /// Fails unless queries that an index may serve return the evaluator's answers for these rows: along each index in
-    /// both directions, and by current and former values of its first column (all values, or the first and last of
-    /// many).
+    /// Fails unless queries that an index may serve return the evaluator's answers: along each index, both ways,
+    /// and by current and former values of its first column (all values, or the first and last of many).
     func expectIndexes(
         of schema: TableSchema, in reader: some StoreReader, find rows: [Row], formerly: [Row] = [],
         _ what: @autoclosure () -> String

@@ -123,8 +123,7 @@ extension Check {
         },
     ]
 
-    /// Expects the store to refuse a row that was packed for a matching definition, so that the store itself must
-    /// validate it.
+    /// Expects a refusal of a row packed for a matching definition, which only the store itself can validate.
     private static func expectRefusal(
         of row: Row, column: String, in store: TracedStore, _ context: CheckContext
     ) throws {

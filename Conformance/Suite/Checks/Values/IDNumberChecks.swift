@@ -67,10 +67,7 @@ extension Check {
         return ids.map { Row(id: .int($0)).merging(["n": .int($0 / 2), "same": 1]) }
     }
 
-    /// Opens a store with rows with integer ids, merged once, and reads it inside the write, after it, and after
-    /// reopening.
-    ///
-    /// - Parameter look: Receives the rows in ascending order of id.
+    /// Reads rows with integer ids, merged once, in ascending order: inside the write, after it, and after reopening.
     private static func withNumbered(
         _ context: CheckContext, _ look: (any StoreReader, _ rows: [Row], _ place: String) throws -> Void
     ) throws {

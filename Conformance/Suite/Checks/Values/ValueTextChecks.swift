@@ -134,8 +134,7 @@ extension Check {
         }
     }
 
-    /// Returns the bytes as `Data`, which compares megabytes at once; an elementwise comparison takes seconds without
-    /// optimization.
+    /// Returns the bytes as `Data`, which compares megabytes at once; elementwise, that takes seconds.
     private static func data(_ value: Value?) -> Data {
         switch value {
         case .string(let text)?: Data(text.utf8)

@@ -7,8 +7,7 @@ struct CheckSelection {
     /// The selected checks, in order.
     let checks: [Check]
 
-    /// Finds the checks.
-    /// - Throws: `ValidationError` for a pattern that matches no check.
+    /// Finds the checks, or throws a `ValidationError` for a pattern that matches none.
     init(profile: Profile, patterns: [String]) throws {
         let all = Check.all.map(\.summary)
         let found = try patterns.map { pattern in (pattern, try all.matching(pattern)) }
@@ -24,8 +23,7 @@ struct CheckSelection {
 }
 
 extension [CheckSummary] {
-    /// Returns the checks that match any of the patterns, in order; all checks if there is no pattern.
-    /// - Throws: `ValidationError` for a pattern that matches no check.
+    /// Returns the matching checks, in order, or all without a pattern; throws for a pattern without a match.
     package func selected(by patterns: [String]) throws -> [CheckSummary] {
         guard !patterns.isEmpty else { return self }
         let ids = Set(try patterns.flatMap(matching).map(\.id))

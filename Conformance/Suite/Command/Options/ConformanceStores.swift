@@ -27,8 +27,7 @@ public struct ConformanceStores: Sendable {
         self.configuring = configuring
     }
 
-    /// The directory that contains, for each store, a directory of that name with stores from earlier releases, or
-    /// `nil`.
+    /// The directory with stores from earlier releases, in a directory named after each store, or `nil`.
     var fixtures: String?
 
     /// Returns the store that an argument of `--store` names.

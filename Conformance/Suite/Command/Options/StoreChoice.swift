@@ -10,8 +10,7 @@ struct StoreChoice {
     /// The argument for `--store` of each store, keyed by its name.
     let words: [String: StoreWord]
 
-    /// Selects the stores of `--store`, by default all.
-    /// - Throws: `ValidationError` for a store that does not exist and for two stores with the same name.
+    /// Selects the stores of `--store`, by default all; throws for a store that is unknown or given twice.
     init(_ options: ConformanceOptions, stores: ConformanceStores, program: ConformanceProgram) throws {
         let isInProcess = options.inProcess
         var named = stores

@@ -5,9 +5,7 @@ internal import TidelineSupport
 
 /// Describes checks without running them.
 package enum CheckListing {
-    /// Prints the details of a check.
-    ///
-    /// - Parameter checks: All checks.
+    /// Prints the details of one of the checks.
     package static func explain(_ id: String, among checks: [CheckSummary]) throws -> Int32 {
         guard let check = checks.first(where: { $0.id == id.uppercased() }) else {
             throw ValidationError(

@@ -3,8 +3,7 @@ internal import Foundation
 internal import Synchronization
 package import TidelineSupport
 
-/// Displays the progress of a run: a line for each completed group and, on an interactive terminal, an updating line
-/// for the current check.
+/// Displays a run's progress: a line for each completed group and, on a terminal, one for the current check.
 package final class TerminalProgress: Sendable {
     private struct Running {
         var count = 0

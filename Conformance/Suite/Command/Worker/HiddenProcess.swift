@@ -2,8 +2,7 @@
 internal import Foundation
 internal import TidelineSupport
 
-/// The processes that the command starts internally: a worker, which runs checks, and the second process of checks that
-/// kill a process or share files with it.
+/// The command's internal processes: a worker, which runs checks, and the second process of checks.
 struct HiddenProcess {
     let options: ConformanceOptions
     let stores: ConformanceStores
@@ -44,8 +43,7 @@ struct WorkerMain {
 
     /// Runs the checks requested on standard input, reports each on standard output, and exits.
     func run() async -> Never {
-        // The command ignores these signals, and its child processes inherit that; the suite's own processes may rely
-        // on them.
+        // The command ignores these signals, which its child processes inherit; those of the suite may need them.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         // If the command is gone, the end of the input ends the worker, without waiting for the next message.
         signal(SIGPIPE, SIG_IGN)
@@ -80,8 +78,7 @@ struct WorkerMain {
         }
     }
 
-    /// Leaves the removal of the temporary files to another process, which begins after this one has ended, because a
-    /// check that is still running can add files until then.
+    /// Leaves the removal of temporary files to a process that begins after this one, whose checks may still add files.
     private func removeFolderAfterExit() {
         let remover = Process()
         remover.executableURL = URL(fileURLWithPath: "/bin/sh")

@@ -18,8 +18,7 @@ final class WorkerProcess: Sendable {
     private let written = Mutex(Data())
     private let hasReadErrors = DispatchSemaphore(value: 0)
 
-    /// Starts the worker.
-    /// - Throws: An error if it cannot be started.
+    /// Starts the worker, or throws an error.
     init(_ program: ConformanceProgram, store: StoreWord) throws {
         // The worker creates the directory, so that a command killed before the worker runs leaves nothing behind.
         folder = CheckFolder.planned()
@@ -37,8 +36,7 @@ final class WorkerProcess: Sendable {
         Thread.detachNewThread { [self] in readErrors() }
     }
 
-    /// Sends the worker its task and passes each line that it writes to `body`, until the output ends or `body` returns
-    /// `false`.
+    /// Sends the worker its task and passes each line that it writes to `body`, until this returns `false`.
     func perform(_ task: WorkerTask, _ body: (Data) -> Bool) throws {
         let line = try JSONEncoder().encode(task) + Data("\n".utf8)
         // If the worker has already ended, the end of its output reports it.
@@ -58,8 +56,7 @@ final class WorkerProcess: Sendable {
     /// Kills the process unconditionally.
     func kill() { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
 
-    /// Waits for the process to end and removes its remaining files.
-    /// - Returns: How it ended, if not normally: `with signal 11 (…)`.
+    /// Waits for the process to end, removes its files, and returns how it died, if it did: `with signal 11 (…)`.
     func end() -> String? {
         process.waitUntilExit()
         // A process that the worker has started may keep its standard error open.

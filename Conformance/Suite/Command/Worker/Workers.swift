@@ -4,8 +4,7 @@ internal import Synchronization
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Runs checks in separate processes. If one dies, the current check has failed, and another process continues with the
-/// rest.
+/// Runs checks in processes. If one dies, the current check has failed, and another continues with the rest.
 final class Workers: CheckExecutor {
     private struct State {
         var processes: [ObjectIdentifier: WorkerProcess] = [:]
@@ -84,8 +83,7 @@ final class Workers: CheckExecutor {
         }
     }
 
-    /// Runs one worker to its end.
-    /// - Returns: How it died, or `nil` if it completed its work or was stopped because a check hung.
+    /// Runs one worker to its end. Returns how it died, or `nil` if it completed or was stopped because a check hung.
     private func employ(
         _ store: StoreWord, _ settings: ConformanceSettings, _ timeOuts: TimeOuts, _ ledger: inout WorkerLedger,
         _ note: (ConformanceEvent.Kind) -> Void
@@ -102,8 +100,7 @@ final class Workers: CheckExecutor {
             return !isHung
         }
         alarm.cancel()
-        // Threads of the hung check still run and would disturb the checks that follow. Their time depends on whether
-        // the failure is known, which the worker does not know.
+        // Threads of the hung check would disturb the next ones. The worker does not know whether the failure is known.
         if isHung { process.kill() }
         let how = process.end()
         if isHung { return nil }
@@ -112,15 +109,13 @@ final class Workers: CheckExecutor {
         return ledger.remaining.isEmpty ? nil : ("with exit status 0", process.lastErrors)
     }
 
-    /// Returns how many seconds to wait for a message of a worker that runs these checks: longer than the limit of each
-    /// check, because the worker itself reports hung checks if it can.
+    /// Returns the seconds to wait for a worker's message: longer than each check, whose hangs it reports itself.
     static func longestWait(for checks: [Check], _ settings: ConformanceSettings) -> Double {
         let limit = checks.map { settings.limit(of: $0) }.max() ?? settings.timeLimit
         return limit / .seconds(1) + 30
     }
 
-    /// Starts a worker, unless workers were stopped. This is atomic: `stop()` sees every worker that was started, with
-    /// its files, and no worker is started afterwards.
+    /// Starts a worker, unless workers were stopped: atomically, so that `stop()` sees each one with its files.
     private func start(_ store: StoreWord) throws -> WorkerProcess? {
         try state.withLock { state in
             guard !state.isStopped else { return nil }

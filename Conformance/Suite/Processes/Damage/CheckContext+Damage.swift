@@ -5,10 +5,7 @@ extension CheckContext {
     /// The number of damaged copies that a check of damage reads.
     var damages: Int { 40 * rounds }
 
-    /// Reads damaged copies in a second process and fails unless each finding is allowed.
-    ///
-    /// - Parameter allowsIO: Whether an error may have the code `io`.
-    ///
+    /// Reads damaged copies in a second process and fails unless each finding, perhaps with `io`, is allowed.
     /// A process that dies or hangs on a copy is a failure; another process reads the remaining copies.
     func expectDamage(
         _ damages: [Damage], of sample: DamageSample, allows: Set<DamageFinding.Verdict>, allowsIO: Bool = true,
@@ -26,8 +23,7 @@ extension CheckContext {
         try expect(failures.isEmpty, "\(promise), yet of \(damages.count) damaged copies:\n\(shown)")
     }
 
-    /// Reads copies in one process until it dies, removes those copies from the list, and returns the disallowed
-    /// findings.
+    /// Reads copies in one process until it dies, removes them from the list, and returns the disallowed findings.
     private func look(
         at damages: inout ArraySlice<Damage>, of sample: DamageSample, allows: Set<DamageFinding.Verdict>,
         _ allowsIO: Bool

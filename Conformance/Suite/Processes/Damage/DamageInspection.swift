@@ -1,7 +1,6 @@
 internal import TidelineStore
 
-/// Reads a damaged store in every way and compares each answer with the states that the commits of ``KnownContent``
-/// produced.
+/// Reads a damaged store in every way, and compares with the states of the commits of ``KnownContent``.
 struct DamageInspection {
     /// The codes of errors that report damage; `notAStore` where the bytes that identify the store are damaged.
     private static let codes: Set<StoreError.Code> = [.corrupt, .notAStore, .newerFormat, .io]

@@ -20,9 +20,7 @@ struct DamageSample {
         }
     }
 
-    /// Returns a store that was closed.
-    ///
-    /// It was opened a second time, because some stores move rows out of their logs then.
+    /// Returns a store that was closed twice, because some move rows out of their logs at the second opening.
     static func closed(_ context: CheckContext) throws -> DamageSample {
         for numbers in KnownContent.halves {
             // The content is always the same and would make up most of a script.

@@ -1,7 +1,6 @@
 internal import TidelineStore
 
-/// The content of a store after each of a fixed sequence of commits: tables with indexes, changed and deleted rows, and
-/// values longer than an engine's pages.
+/// The content of a store after each of some commits: indexes, changed and deleted rows, values longer than pages.
 struct KnownContent: Sendable {
     /// The content of every table, keyed by the table's name.
     typealias State = [String: Content]

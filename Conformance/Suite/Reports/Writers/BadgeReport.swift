@@ -1,7 +1,6 @@
 internal import Foundation
 
-/// A badge in the format of shields.io endpoints: the highest profile that every store has reached, or that a server
-/// has passed, or the failures.
+/// A badge for shields.io: the highest profile that every store has reached, a server's success, or the failures.
 package struct BadgeReport: ReportWriter {
     /// Creates a writer.
     package init() {}
