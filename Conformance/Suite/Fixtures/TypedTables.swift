@@ -96,4 +96,71 @@ extension CheckContext {
             try expect(query, in: reader, over: complete, of: schema, place)
         }
     }
+
+    /// Fails unless values of a column are returned bitwise identical and with their type: by lookup, by scan, and
+    /// through an index; inside the write, in a read after it, and after reopening.
+    func expectKept(_ values: [Value], as type: ColumnType) throws {
+        let rows = zip(0..., values).map { Row(id: .string("row \($0)")).merging(["v": $1, "n": .int($0)]) }
+        let values = Dictionary(uniqueKeysWithValues: zip(rows.map(\.idText), values))
+        try applyToValueTables(of: type, rows) { table, reader, place in
+            for (id, value) in values {
+                let found = try reader.row(in: table.name, id: id)?["v"]
+                try expect(found, is: value, "\(place), v of \(id) by lookup in \(table.name)")
+            }
+            let all = TableQuery(table.name)
+            for query in [all.order(by: "id", descending: true), all.filter(.column("n") >= 0).select("v")] {
+                let found = try reader.rows(matching: query).rows
+                try expect(found.count, is: rows.count, "\(place), the number of rows of \(query.swiftSource)")
+                for row in found {
+                    try expect(row["v"], is: values[row.idText], "\(place), v of \(row.idText) by \(query.swiftSource)")
+                }
+            }
+        }
+    }
+
+    /// Fails unless each of these values equals only itself and they sort in this order: with and without an index,
+    /// inside the write, in a read after it, and after reopening.
+    ///
+    /// - Parameter values: At most 97 distinct values in ascending order.
+    func expectOrdered(_ values: [Value], as type: ColumnType) throws {
+        // The identifiers are in another order than the values, and null sorts before all of them.
+        let ids = values.indices.map { RowID.string("row \(100 + $0 * 13 % 97)") }
+        let rows = zip(ids, values).map { Row(id: $0).merging(["v": $1, "n": 0]) }
+        try applyToValueTables(of: type, rows + [["id": "null", "n": 0]]) { table, reader, place in
+            let (all, operand) = (TableQuery(table.name), RowPredicate.column("v"))
+            let (up, down) = (all.order(by: "v"), all.order(by: "v", descending: true))
+            try expect(up, in: reader, finds: ["null"] + ids, place)
+            try expect(down, in: reader, finds: ids.reversed() + ["null"], place)
+            for (index, value) in values.enumerated() {
+                let literal = RowPredicate.literal(value)
+                let (before, after) = (Array(ids[..<index]), Array(ids[(index + 1)...]))
+                try expect(all.filter(operand == literal), in: reader, finds: [ids[index]], place)
+                try expect(all.filter(operand.isIn([value])), in: reader, finds: [ids[index]], place)
+                try expect(up.filter(operand < literal), in: reader, finds: before, place)
+                try expect(up.filter(operand > literal), in: reader, finds: after, place)
+                try expect(up.filter(operand >= literal), in: reader, finds: [ids[index]] + after, place)
+                try expect(down.filter(operand <= literal), in: reader, finds: [ids[index]] + before.reversed(), place)
+            }
+        }
+    }
+
+    /// Checks rows in a table with a column `v` of a type and a number `n`, and in one that also has indexes.
+    func applyToValueTables(
+        of type: ColumnType, _ rows: [Row],
+        thenLook look: (_ table: TableSchema, any StoreReader, _ place: String) throws -> Void
+    ) throws {
+        let columns = [ColumnSchema("v", type), .int("n")]
+        let tables = [
+            TableSchema("Plain", columns: columns),
+            TableSchema("Indexed", columns: columns, indexes: [["v"], ["n", "v"]]),
+        ]
+        let name = unusedName
+        let store = try open(name)
+        try store.define(tables)
+        try apply(to: store, in: name) { writer in
+            for table in tables { try writer.upsert(rows, into: table.name) }
+        } thenLook: { reader, place in
+            for table in tables { try look(table, reader, place) }
+        }
+    }
 }

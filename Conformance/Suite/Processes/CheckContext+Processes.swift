@@ -67,4 +67,72 @@ extension CheckContext {
                 "// a second process: \(steps.map(\.description).joined(separator: "; "))"
             })
     }
+
+    /// The number of kills in a check of kills.
+    var kills: Int { 5 * rounds }
+
+    /// Runs long steps in a second process and kills it.
+    ///
+    /// - Parameters:
+    ///   - lines: The number of lines after which it is killed.
+    ///   - delay: The additional delay, as a fraction of the time between the last two lines.
+    /// - Returns: The number of lines that it printed before it died.
+    func killing(_ steps: [ChildStep], after lines: Int, delay: Double = 0) throws -> Int {
+        try child(steps) { child in
+            var pace = Duration.zero
+            for _ in 0..<lines {
+                let start = ContinuousClock.now
+                guard try child.next() != nil else { break }
+                pace = ContinuousClock.now - start
+            }
+            try child.kill(after: pace * delay)
+            return lines + (try finishKilled(child).lines.count)
+        }
+    }
+
+    /// Runs steps in a second process and kills it meanwhile.
+    ///
+    /// - Parameters:
+    ///   - preparation: Steps that are complete before the kill.
+    ///   - span: The duration of the steps. While it is unknown, they run to their end to measure it. If they end
+    ///     before a kill, as after a measurement on a busy machine, it becomes at most the time until the kill.
+    ///   - share: The time of the kill, as a fraction of that duration.
+    func killing(
+        _ steps: [ChildStep], after preparation: [ChildStep] = [], within span: inout Duration?, at share: Double
+    ) throws {
+        let job = preparation + [.say(ChildLine.begin)] + steps + [.say(ChildLine.end), .wait]
+        try child(job) { child in
+            while let line = try child.next(), line != ChildLine.begin {}
+            let start = ContinuousClock.now
+            if let span {
+                try child.kill(after: span * share)
+            } else {
+                try child.expect(ChildLine.end)
+                span = ContinuousClock.now - start
+                child.kill()
+            }
+            let elapsed = ContinuousClock.now - start
+            if try finishKilled(child).lines.contains(ChildLine.end) { span = span.map { min($0, elapsed) } }
+        }
+    }
+
+    private func finishKilled(_ child: ChildProcess) throws -> ChildEnd {
+        let end = try child.finish()
+        try expect(end.signal == ChildEnd.killSignal, "a second process should work until it is killed, but \(end)")
+        return end
+    }
+}
+
+extension ChildProcess {
+    /// Kills the process and waits for its end.
+    func killAndFinish() throws {
+        kill()
+        _ = try finish()
+    }
+
+    /// Kills the process after a delay. The effect of a kill depends on its timing, so the delays are random.
+    fileprivate func kill(after delay: Duration) throws {
+        if delay > .zero { Thread.sleep(forTimeInterval: delay / .seconds(1)) }
+        kill()
+    }
 }

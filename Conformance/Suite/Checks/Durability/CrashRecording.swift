@@ -1,5 +1,6 @@
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 /// The file calls of a store while it was created and opened, and while a script of commits ran on it.
 struct CrashRecording: Sendable {
@@ -96,5 +97,153 @@ extension CheckContext {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try image.write(to: folder)
         return try body(folder)
+    }
+}
+
+extension CrashRecording {
+    /// Fails unless the store opens after a power loss and holds the state after some commit.
+    ///
+    /// - Parameters:
+    ///   - extent: The extent of the loss of unsynced data.
+    ///   - count: The number of losses per round.
+    ///   - range: The range of file calls; by default, all.
+    ///   - keepsAcknowledged: Whether all acknowledged commits must be present.
+    ///   - goesOn: Additional operations on the store with its state.
+    func expectSurvival(
+        _ extent: PowerLoss.Extent, count: Int, in range: ClosedRange<Int>? = nil, keepsAcknowledged: Bool = false,
+        goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
+    ) throws {
+        var chance = SplitMix64(seed: context.seed &+ 0x9E37)
+        let range = range ?? 0...log.entries.count
+        let marked = acknowledgements.filter(range.contains)
+        for round in 0..<count * context.rounds {
+            // Every other loss occurs at an acknowledgement, where a lost commit is detected.
+            let isMarked = round.isMultiple(of: 2) && !marked.isEmpty
+            let position =
+                isMarked ? marked[Int.random(in: marked.indices, using: &chance)] : .random(in: range, using: &chance)
+            let loss = PowerLoss(extent, seed: chance.next())
+            try expectSurvival(loss, at: position, keepsAcknowledged: keepsAcknowledged, goesOn: goesOn)
+        }
+    }
+
+    /// Fails unless the store opens after a power loss and holds the state after some commit.
+    func expectSurvival(
+        _ loss: PowerLoss, at position: Int, keepsAcknowledged: Bool,
+        goesOn: (_ store: any LocalStore, _ state: StoreState, _ folder: String) throws -> Void = { _, _, _ in }
+    ) throws {
+        let allowed = allowed(at: position, keepsAcknowledged: keepsAcknowledged)
+        try context.withCopy(of: loss.image(of: log, at: position)) { folder in
+            do {
+                try context.withStore(in: folder) { store in
+                    let number = try expect(StoreState(of: store), isAmong: allowed)
+                    try expectIndexesAgree(in: store, with: script.states[number])
+                    try goesOn(store, script.states[number], folder)
+                }
+            } catch let failure as CheckFailure {
+                throw CheckFailure("\(description(loss, at: position)): \(failure.message)")
+            } catch let error as StoreError {
+                throw CheckFailure("\(description(loss, at: position)): the store cannot be opened or read: \(error)")
+            }
+        }
+    }
+
+    /// Fails unless a store that loses power during recovery from a power loss keeps its state.
+    ///
+    /// - Parameter count: The number of first losses of each extent per round, each with one second loss of each
+    ///   extent.
+    func expectRecovery(surviving extents: [PowerLoss.Extent], count: Int) throws {
+        var chance = SplitMix64(seed: context.seed &+ 1)
+        for extent in extents {
+            for _ in 0..<count * context.rounds {
+                let position = Int.random(in: 0...log.entries.count, using: &chance)
+                let loss = PowerLoss(extent, seed: chance.next())
+                let image = loss.image(of: log, at: position)
+                let (recovery, state) = try recover(image)
+                for second in extents {
+                    let place = Int.random(in: recovery.marks[0]...recovery.entries.count, using: &chance)
+                    let again = PowerLoss(second, seed: chance.next()).image(of: recovery, at: place)
+                    try expect(again, holds: state, "\(description(loss, at: position)); then a second power loss")
+                }
+            }
+        }
+    }
+
+    /// Opens the store that a crash left. Returns its file calls and its state.
+    private func recover(_ image: FolderImage) throws -> (FileLog, StoreState) {
+        try context.withCopy(of: image) { folder in
+            let recorder = try FileRecorder(folder)
+            recorder.mark()
+            let state = try context.observing(folder, by: recorder) {
+                let store = try context.harness.open(StoreOpening(directory: folder))
+                defer { try? store.close() }
+                return try StoreState(of: store)
+            }
+            return (recorder.log, state)
+        }
+    }
+
+    private func expect(_ image: FolderImage, holds state: StoreState, _ what: String) throws {
+        do {
+            let found = try context.withCopy(of: image) { try context.state(in: $0) }
+            try context.expect(found, isOneOf: [state], "\(what), while the store was opened and closed")
+        } catch let error as StoreError {
+            throw CheckFailure("\(what), while the store was opened and closed: it cannot be opened or read: \(error)")
+        }
+    }
+
+    /// Returns the number of commits whose state a store holds; fails if the state is not allowed.
+    private func expect(_ state: StoreState, isAmong allowed: ClosedRange<Int>) throws -> Int {
+        let last = state.lastCommit
+        let likely = [last, last + 1].filter(script.states.indices.contains)
+        let candidates = likely + script.states.indices.filter { !likely.contains($0) }
+        guard let number = candidates.first(where: { script.states[$0].difference(in: state) == nil }) else {
+            let nearest = script.states[likely.first ?? allowed.upperBound]
+            throw CheckFailure(
+                "the store holds a state that never existed: with commit \(last) as its last one, "
+                    + "\(nearest.difference(in: state) ?? "")")
+        }
+        guard allowed.contains(number) else {
+            throw CheckFailure(
+                "the store holds the state after \(number) commits, expected after "
+                    + (allowed.count == 1 ? "\(allowed.lowerBound)" : "\(allowed.lowerBound) to \(allowed.upperBound)"))
+        }
+        return number
+    }
+
+    /// Fails unless queries that an index may answer return the stored rows.
+    private func expectIndexesAgree(in store: some LocalStore, with state: StoreState) throws {
+        for schema in state.tables where !schema.indexes.isEmpty {
+            let rows = try schema.packed(state.rows[schema.name] ?? [])
+            for query in Self.indexedQueries(of: schema) {
+                let expected = try Answer.expected(query, schema, rows)
+                let found = try store.read { try Answer.of($0, query) }
+                if let difference = found.difference(from: expected) {
+                    throw CheckFailure("the index and the rows disagree: \(query.swiftSource): \(difference)")
+                }
+            }
+        }
+    }
+
+    private static func indexedQueries(of schema: TableSchema) -> [TableQuery] {
+        let indexed = Set(schema.indexes.compactMap(\.columns.first))
+        var queries: [TableQuery] = []
+        if indexed.contains("complete") {
+            queries.append(TableQuery(schema.name, predicate: .column("complete") == true))
+        }
+        if indexed.contains("priority") { queries.append(TableQuery(schema.name, predicate: .column("priority") >= 3)) }
+        if indexed.contains("number") { queries.append(TableQuery(schema.name, predicate: .column("number") >= 100)) }
+        return queries
+    }
+}
+
+extension StoreState {
+    /// The number of the last commit of a script in this state.
+    fileprivate var lastCommit: Int {
+        guard let notes = rows["Note"] else { return 0 }
+        guard let row = notes.first(where: { $0.id == .string("commit") }), case .int(let number)? = row["number"]
+        else {
+            return 1
+        }
+        return Int(number) + 1
     }
 }
