@@ -52,7 +52,7 @@ extension CheckContext {
     /// Makes the same change in a table without indexes and in one with indexes, and fails unless both then hold the
     /// expected rows: inside the write, in a read after it, and after reopening.
     func expectRows(
-        from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row]
+        from rows: [Row] = [], become expected: [Row], after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
         let name = unusedName
         try apply(to: typedStore(rows, in: name), in: name) { writer in
@@ -62,9 +62,9 @@ extension CheckContext {
         }
     }
 
-    /// Like ``expectRows(from:after:are:)``; also fails unless every index returns the current rows.
+    /// Like ``expectRows(from:become:after:)``; also fails unless every index returns the current rows.
     func expectIndexes(
-        from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, follow expected: [Row]
+        from rows: [Row] = [], follow expected: [Row], after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
         let (schema, name) = (TableSchema.allTypesIndexed, unusedName)
         try apply(to: typedStore(rows, in: name), in: name) { writer in

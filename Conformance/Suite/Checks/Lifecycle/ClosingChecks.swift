@@ -37,34 +37,30 @@ extension Check {
             why: "A store that closes its files during a write loses the write or crashes."
         ) { context in
             let store = try context.store(.notes)
-            try expectClosingWaits(
-                context, store,
-                during: { work in
-                    try store.write { writer in
-                        try work {
-                            for number in 0..<300 {
-                                try writer.upsert(["id": .string("\(number)"), "number": 1], into: "Note")
-                            }
+            try expectClosingWaits(context, store) { work in
+                try store.write { writer in
+                    try work {
+                        for number in 0..<300 {
+                            try writer.upsert(["id": .string("\(number)"), "number": 1], into: "Note")
                         }
                     }
-                })
+                }
+            }
             guard context.capabilities.isPersistent else { return }
             try context.expect(
                 context.open().count(TableQuery("Note")), is: 300, "rows of the write that was in flight")
         },
         Check("LIF-026", "Closing waits for a read in flight, which still sees its rows") { context in
             let store = try context.store(.notes, holding: (0..<100).map { ["id": .string("\($0)")] })
-            try expectClosingWaits(
-                context, store,
-                during: { work in
-                    try store.read { reader in
-                        try work {
-                            for _ in 0..<30 {
-                                try context.expect(reader.allRows("Note").count, is: 100, "rows in the read in flight")
-                            }
+            try expectClosingWaits(context, store) { work in
+                try store.read { reader in
+                    try work {
+                        for _ in 0..<30 {
+                            try context.expect(reader.allRows("Note").count, is: 100, "rows in the read in flight")
                         }
                     }
-                })
+                }
+            }
         },
         Check("LIF-027", "When several threads close a store at once, all return and the store is closed") { context in
             let store = try context.store(.notes)
@@ -92,13 +88,11 @@ extension Check {
         },
         Check("LIF-029", "A body that throws while close() waits does not prevent the store from closing") { context in
             let store = try context.store(.notes)
-            try expectClosingWaits(
-                context, store,
-                during: { work in
-                    try store.rollBack { writer in
-                        try work { for _ in 0..<100 { try writer.upsert(["id": "1"], into: "Note") } }
-                    }
-                })
+            try expectClosingWaits(context, store) { work in
+                try store.rollBack { writer in
+                    try work { for _ in 0..<100 { try writer.upsert(["id": "1"], into: "Note") } }
+                }
+            }
             guard context.capabilities.isPersistent else { return }
             try context.expect(
                 context.open().count(TableQuery("Note")), is: 0, "rows of the write that was rolled back")

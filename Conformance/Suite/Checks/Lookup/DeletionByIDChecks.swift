@@ -4,37 +4,37 @@ extension Check {
     /// Deleting rows by their ids.
     static let deletionsByID: [Check] = [
         Check("GET-010", "A deletion by id removes that row and no other, and returns 1") { context in
-            try context.expectRows(
-                from: Row.typed(0..<12), after: { try expectDeleted(1, of: ["1"], $0, $1, context) },
-                are: Row.typed(0..<12).filter { $0.idText != "1" })
+            try context.expectRows(from: Row.typed(0..<12), become: Row.typed(0..<12).filter { $0.idText != "1" }) {
+                try expectDeleted(1, of: ["1"], $0, $1, context)
+            }
         },
         Check("GET-011", "Absent ids are ignored and not counted") { context in
-            try context.expectRows(
-                from: Row.typed(0..<6),
-                after: { writer, table in
-                    try expectDeleted(0, of: ["x", "00", "1 "], writer, table, context)
-                    try expectDeleted(2, of: ["x", "4", "y", "0", "z"], writer, table, context)
-                }, are: Row.typed(0..<6).filter { $0.idText != "0" && $0.idText != "4" })
+            let kept = Row.typed(0..<6).filter { $0.idText != "0" && $0.idText != "4" }
+            try context.expectRows(from: Row.typed(0..<6), become: kept) { writer, table in
+                try expectDeleted(0, of: ["x", "00", "1 "], writer, table, context)
+                try expectDeleted(2, of: ["x", "4", "y", "0", "z"], writer, table, context)
+            }
         },
         Check("GET-012", "A duplicate id is counted once") { context in
-            try context.expectRows(
-                from: Row.typed(0..<4) + [.typed("a", 7)],
-                after: { try expectDeleted(2, of: ["1", "a", "1", "A", "a", "1"], $0, $1, context) },
-                are: Row.typed(0..<4).filter { $0.idText != "1" })
+            let kept = Row.typed(0..<4).filter { $0.idText != "1" }
+            try context.expectRows(from: Row.typed(0..<4) + [.typed("a", 7)], become: kept) {
+                try expectDeleted(2, of: ["1", "a", "1", "A", "a", "1"], $0, $1, context)
+            }
         },
         Check(
             "GET-013", "A deletion of no ids deletes nothing",
             why: "If `DELETE … WHERE id IN ()` is built without its condition, it deletes everything."
         ) { context in
-            try context.expectRows(
-                from: Row.typed(0..<4), after: { try expectDeleted(0, of: [], $0, $1, context) }, are: Row.typed(0..<4))
+            try context.expectRows(from: Row.typed(0..<4), become: Row.typed(0..<4)) {
+                try expectDeleted(0, of: [], $0, $1, context)
+            }
         },
         Check("GET-014", "Ids of another type, empty or too long, are ignored in a deletion") { context in
             let long = String(repeating: "1", count: context.capabilities.maximumIDLength + 1)
             let ids: [RowID] = [.int(1), .int(0x31), .string(""), .string(long), "2"]
-            try context.expectRows(
-                from: Row.typed(0..<4), after: { try expectDeleted(1, of: ids, $0, $1, context) },
-                are: Row.typed(0..<4).filter { $0.idText != "2" })
+            try context.expectRows(from: Row.typed(0..<4), become: Row.typed(0..<4).filter { $0.idText != "2" }) {
+                try expectDeleted(1, of: ids, $0, $1, context)
+            }
         },
         Check(
             "GET-015", "5,000 ids can be deleted in one call",
@@ -85,9 +85,9 @@ extension Check {
         },
         Check("GET-018", "A deleted row is removed from every index") { context in
             let rows = Row.typed(0..<8) { $0 / 2 } + [["id": "none"]]
-            try context.expectIndexes(
-                from: rows, after: { try expectDeleted(3, of: ["0", "none", "5"], $0, $1, context) },
-                follow: rows.filter { !["0", "none", "5"].contains($0.idText) })
+            try context.expectIndexes(from: rows, follow: rows.filter { !["0", "none", "5"].contains($0.idText) }) {
+                try expectDeleted(3, of: ["0", "none", "5"], $0, $1, context)
+            }
         },
         Check(
             "GET-019", "A row deleted and inserted again has only its new values",
@@ -99,8 +99,8 @@ extension Check {
                 try writer.upsert([["id": "within", "int": 2], ["id": "Before"]], into: table)
             }
             let expected: [Row] = [["id": "within", "int": 2], ["id": "Before"]]
-            try context.expectRows(from: [.typed("before", 3)], after: change, are: expected)
-            try context.expectIndexes(from: [.typed("before", 3)], after: change, follow: expected)
+            try context.expectRows(from: [.typed("before", 3)], become: expected, after: change)
+            try context.expectIndexes(from: [.typed("before", 3)], follow: expected, after: change)
         },
         Check("GET-020", "A row inserted and deleted in one write does not exist afterwards") { context in
             let change = { (writer: TracedWriter, table: String) in
@@ -108,8 +108,8 @@ extension Check {
                 try expectDeleted(1, of: ["new"], writer, table, context)
             }
             let expected: [Row] = [.typed("0", 0), .typed("1", 6)]
-            try context.expectRows(from: Row.typed(0..<2), after: change, are: expected)
-            try context.expectIndexes(from: Row.typed(0..<2), after: change, follow: expected)
+            try context.expectRows(from: Row.typed(0..<2), become: expected, after: change)
+            try context.expectIndexes(from: Row.typed(0..<2), follow: expected, after: change)
         },
         Check("GET-021", "After all rows were deleted, the table can be filled again") { context in
             let store = try context.typedStore(Row.typed(0..<50))

@@ -5,12 +5,10 @@ extension Check {
     static let deletionsByQuery: [Check] = [
         Check("GET-022", "A deletion by a query without a predicate deletes all rows and returns their number") {
             context in
-            try context.expectRows(
-                from: Row.typed(0..<10),
-                after: { writer, table in
-                    try expectDeleted(10, by: TableQuery(table), writer, context)
-                    try expectDeleted(0, by: TableQuery(table), writer, context)
-                }, are: [])
+            try context.expectRows(from: Row.typed(0..<10), become: []) { writer, table in
+                try expectDeleted(10, by: TableQuery(table), writer, context)
+                try expectDeleted(0, by: TableQuery(table), writer, context)
+            }
         },
         Check("GET-023", "A deletion by a predicate deletes the matching rows and no others") { context in
             let conditions: [RowPredicate] = [
@@ -29,22 +27,19 @@ extension Check {
                 .column("int") > 100, .column("string") == "", .column("id").isIn([]), .or([]), .not(.and([])),
                 .column("bool") == .null,
             ]
-            try context.expectRows(
-                from: Row.typed(0..<6),
-                after: { writer, table in
-                    for condition in conditions {
-                        try expectDeleted(0, by: TableQuery(table, predicate: condition), writer, context)
-                    }
-                }, are: Row.typed(0..<6))
+            try context.expectRows(from: Row.typed(0..<6), become: Row.typed(0..<6)) { writer, table in
+                for condition in conditions {
+                    try expectDeleted(0, by: TableQuery(table, predicate: condition), writer, context)
+                }
+            }
         },
         Check("GET-025", "A deletion by query sees the earlier changes of the same write") { context in
-            try context.expectRows(
-                from: Row.typed(0..<4),
-                after: { writer, table in
-                    try writer.upsert([.typed("new", 9), .typed("0", 9), ["id": "1", "int": 2]], into: table)
-                    let query = TableQuery(table, predicate: .column("int").isIn([9, 1]))
-                    try expectDeleted(2, by: query, writer, context)
-                }, are: [Row.typed("1").merging(["int": 2]), .typed("2", 2), .typed("3", 3)])
+            let kept: [Row] = [Row.typed("1").merging(["int": 2]), .typed("2", 2), .typed("3", 3)]
+            try context.expectRows(from: Row.typed(0..<4), become: kept) { writer, table in
+                try writer.upsert([.typed("new", 9), .typed("0", 9), ["id": "1", "int": 2]], into: table)
+                let query = TableQuery(table, predicate: .column("int").isIn([9, 1]))
+                try expectDeleted(2, by: query, writer, context)
+            }
         },
         Check(
             "GET-026", "Rows deleted by query are removed from every index",
@@ -54,19 +49,17 @@ extension Check {
             for column in ["int", "string", "id", "json"] {
                 let value = rows[3][column] ?? .null
                 let condition = RowPredicate.column(column) == .literal(value)
-                try context.expectIndexes(
-                    from: rows,
-                    after: { try $0.delete(matching: TableQuery($1, predicate: condition || .column("int").isNull)) },
-                    follow: rows.filter { $0[column] != value && $0.idText != "none" })
+                let kept = rows.filter { $0[column] != value && $0.idText != "none" }
+                try context.expectIndexes(from: rows, follow: kept) {
+                    try $0.delete(matching: TableQuery($1, predicate: condition || .column("int").isNull))
+                }
             }
         },
         Check("GET-027", "Selection and total count of a query do not affect its deletion") { context in
-            try context.expectRows(
-                from: Row.typed(0..<6),
-                after: { writer, table in
-                    let query = TableQuery(table).order(by: "int").limit(2).select("bool").includingTotalCount()
-                    try expectDeleted(2, by: query, writer, context)
-                }, are: Row.typed(2..<6))
+            try context.expectRows(from: Row.typed(0..<6), become: Row.typed(2..<6)) { writer, table in
+                let query = TableQuery(table).order(by: "int").limit(2).select("bool").includingTotalCount()
+                try expectDeleted(2, by: query, writer, context)
+            }
         },
         Check("GET-028", "A deletion by query of thousands of rows keeps the thousands that do not match") { context in
             let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
@@ -121,12 +114,10 @@ extension Check {
         var query = query
         query.table = TableSchema.allTypes.name
         let matching = try Answer.expected(query, .allTypes, TableSchema.allTypes.packed(rows)).rows.map(\.id)
-        try context.expectRows(
-            from: rows,
-            after: { writer, table in
-                query.table = table
-                try expectDeleted(matching.count, by: query, writer, context)
-            }, are: rows.filter { !matching.contains($0.id) })
+        try context.expectRows(from: rows, become: rows.filter { !matching.contains($0.id) }) { writer, table in
+            query.table = table
+            try expectDeleted(matching.count, by: query, writer, context)
+        }
     }
 
     private static func expectDeleted(
@@ -190,12 +181,10 @@ extension Check {
         let stored = rows + [["id": "none"]]
         let query = window(TableQuery(TableSchema.allTypes.name))
         let found = try Answer.expected(query, .allTypes, TableSchema.allTypes.packed(stored)).rows.map(\.id)
-        try context.expectRows(
-            from: stored,
-            after: { writer, table in
-                let query = window(TableQuery(table))
-                let count = try writer.delete(matching: query)
-                try context.expect(count, is: found.count, "rows deleted by \(query.swiftSource)")
-            }, are: stored.filter { !found.contains($0.id) })
+        try context.expectRows(from: stored, become: stored.filter { !found.contains($0.id) }) { writer, table in
+            let query = window(TableQuery(table))
+            let count = try writer.delete(matching: query)
+            try context.expect(count, is: found.count, "rows deleted by \(query.swiftSource)")
+        }
     }
 }

@@ -14,8 +14,7 @@ extension Check {
             }
             let stored = Row.typed(numbers) { $0 + 100 }
             let expected = rows.indices.map { $0 < 32 ? stored[$0].merging(rows[$0]) : rows[$0] }
-            try context.expectRows(
-                from: Array(stored.prefix(32)), after: { try $0.upsert(rows, into: $1) }, are: expected)
+            try context.expectRows(from: Array(stored.prefix(32)), become: expected) { try $0.upsert(rows, into: $1) }
         },
         Check(
             "UPS-014", "Of two rows with one id in a batch, the last is merged into the first",
@@ -28,23 +27,21 @@ extension Check {
             let expected: [Row] = [
                 ["id": "1", "string": "last", "int": 1, "bool": true], ["id": "2", "string": "other"],
             ]
-            try context.expectRows(after: { try $0.upsert(batch, into: $1) }, are: expected)
-            try context.expectRows(
-                from: [.typed("1")], after: { try $0.upsert(batch, into: $1) },
-                are: [Row.typed("1").merging(expected[0]), expected[1]])
+            try context.expectRows(become: expected) { try $0.upsert(batch, into: $1) }
+            try context.expectRows(from: [.typed("1")], become: [Row.typed("1").merging(expected[0]), expected[1]]) {
+                try $0.upsert(batch, into: $1)
+            }
         },
         Check("UPS-015", "Many rows with one id in a batch result in one row") { context in
             let batch = (0..<300).map { Row.typed("1", $0) }
-            try context.expectRows(after: { try $0.upsert(batch, into: $1) }, are: [.typed("1", 299)])
+            try context.expectRows(become: [.typed("1", 299)]) { try $0.upsert(batch, into: $1) }
         },
         Check("UPS-016", "An empty batch changes nothing") { context in
             let empty = try TableSchema.allTypes.packed([])
-            try context.expectRows(
-                from: [.typed("1")],
-                after: { writer, table in
-                    try writer.upsert([Row](), into: table)
-                    try writer.upsert(empty, into: table)
-                }, are: [.typed("1")])
+            try context.expectRows(from: [.typed("1")], become: [.typed("1")]) { writer, table in
+                try writer.upsert([Row](), into: table)
+                try writer.upsert(empty, into: table)
+            }
         },
         Check(
             "UPS-017", "A batch may have any order of ids",
@@ -52,8 +49,9 @@ extension Check {
         ) { context in
             for order in [Array(0..<40), (0..<40).reversed(), (0..<40).map { $0 * 17 % 40 }] as [[Int64]] {
                 let rows = order.map { Row.typed(.string("id \($0)"), $0) }
-                try context.expectRows(
-                    from: rows.filter { $0["bool"] == true }, after: { try $0.upsert(rows, into: $1) }, are: rows)
+                try context.expectRows(from: rows.filter { $0["bool"] == true }, become: rows) {
+                    try $0.upsert(rows, into: $1)
+                }
             }
         },
         Check(

@@ -64,7 +64,7 @@ extension Check {
             let other = TableSchema("Other", columns: columns, systemColumns: [.version])
             let rows = [Row.typed("1"), .typed("2", 2), ["id": "3", "int": 3, "version": "v"]]
             let packed = try other.packed(rows)
-            try context.expectRows(from: [.typed("2", 9)], after: { try $0.upsert(packed, into: $1) }, are: rows)
+            try context.expectRows(from: [.typed("2", 9)], become: rows) { try $0.upsert(packed, into: $1) }
         },
         Check(
             "UPS-023", "A batch made for fewer columns does not affect the others",
@@ -73,24 +73,22 @@ extension Check {
             let other = TableSchema("Other", columns: [.string("string"), .int("int")], systemColumns: [])
             let change: Row = ["id": "1", "string": "new", "int": .null]
             let packed = try other.packed([change, ["id": "2", "int": 2]])
-            try context.expectRows(
-                from: [.typed("1")], after: { try $0.upsert(packed, into: $1) },
-                are: [Row.typed("1").merging(change), ["id": "2", "int": 2]])
+            let merged: [Row] = [Row.typed("1").merging(change), ["id": "2", "int": 2]]
+            try context.expectRows(from: [.typed("1")], become: merged) { try $0.upsert(packed, into: $1) }
         },
         Check("UPS-024", "A batch may have columns that the table lacks, as long as no row names them") { context in
             let other = TableSchema("Other", columns: [.int("unknown"), .bool("string"), .int("int")])
             let packed = try other.packed([["id": "1", "int": 3]])
-            try context.expectRows(after: { try $0.upsert(packed, into: $1) }, are: [["id": "1", "int": 3]])
+            try context.expectRows(become: [["id": "1", "int": 3]]) { try $0.upsert(packed, into: $1) }
         },
         Check("UPS-025", "Values set in another order than the columns, including the id, are stored correctly") {
             context in
-            try context.expectRows(
-                after: { writer, table in
-                    let shape = try writer.shape(of: table)
-                    var packed = PackedRows(shape: shape)
-                    for row in Row.typed(1..<4) { try packReversed(row, into: &packed) }
-                    try writer.upsert(packed, into: table)
-                }, are: Row.typed(1..<4))
+            try context.expectRows(become: Row.typed(1..<4)) { writer, table in
+                let shape = try writer.shape(of: table)
+                var packed = PackedRows(shape: shape)
+                for row in Row.typed(1..<4) { try packReversed(row, into: &packed) }
+                try writer.upsert(packed, into: table)
+            }
         },
         Check(
             "UPS-026", "An upsert does not change the batch, which can be used again",
@@ -102,7 +100,7 @@ extension Check {
                 try writer.upsert(packed, into: table)
                 try writer.upsert(packed, into: table)
             }
-            try context.expectRows(after: change, are: [Row.typed("B").merging(["int": 3]), .typed("a", 2)])
+            try context.expectRows(become: [Row.typed("B").merging(["int": 3]), .typed("a", 2)], after: change)
             var after: [Row] = []
             packed.forEachRow { after.append($0.owned()) }
             try context.expect(after, are: rows, "the batch after it was written twice")

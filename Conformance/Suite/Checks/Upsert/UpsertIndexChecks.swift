@@ -6,7 +6,7 @@ extension Check {
     static let upsertIndexes: [Check] = [
         Check("UPS-040", "A new row is found through every index") { context in
             let rows = Row.typed(0..<6) { $0 / 2 } + [["id": "none"]]
-            try context.expectIndexes(after: { try $0.upsert(rows, into: $1) }, follow: rows)
+            try context.expectIndexes(follow: rows) { try $0.upsert(rows, into: $1) }
         },
         Check(
             "UPS-041", "A merged row is found through every index by its new values and no longer by its old ones",
@@ -14,7 +14,7 @@ extension Check {
         ) { context in
             let rows = Row.typed(0..<6) { $0 / 2 }
             let changed = Row.typed(0..<6) { $0 / 2 + 10 }
-            try context.expectIndexes(from: rows, after: { try $0.upsert(changed, into: $1) }, follow: changed)
+            try context.expectIndexes(from: rows, follow: changed) { try $0.upsert(changed, into: $1) }
         },
         Check("UPS-042", "A merge that names one column of a composite index moves the row's entry") { context in
             let rows = Row.typed(0..<4)
@@ -22,35 +22,33 @@ extension Check {
                 let change = Row.typed("1", 8).filteringColumns { $0 == name }
                 var expected = rows
                 expected[1] = rows[1].merging(change)
-                try context.expectIndexes(from: rows, after: { try $0.upsert(change, into: $1) }, follow: expected)
+                try context.expectIndexes(from: rows, follow: expected) { try $0.upsert(change, into: $1) }
             }
         },
         Check("UPS-043", "A merge that names no column of an index keeps the row's entry") { context in
             let rows = Row.typed(0..<4)
             let changed = rows.map { Row(id: $0.id).merging(["version": "2"]) }
             let expected = zip(rows, changed).map { $0.merging($1) }
-            try context.expectIndexes(from: rows, after: { try $0.upsert(changed, into: $1) }, follow: expected)
+            try context.expectIndexes(from: rows, follow: expected) { try $0.upsert(changed, into: $1) }
         },
         Check("UPS-044", "A merge to null, or from null, moves the row's entry in every index") { context in
             let rows: [Row] = [.typed("1"), ["id": "2"], .typed("3", 3)]
             let changed: [Row] = [Row(id: "1").completed(for: .allTypes), .typed("2", 2)]
-            try context.expectIndexes(
-                from: rows, after: { try $0.upsert(changed, into: $1) }, follow: changed + [rows[2]])
+            try context.expectIndexes(from: rows, follow: changed + [rows[2]]) { try $0.upsert(changed, into: $1) }
         },
         Check("UPS-045", "A row rewritten with the same values has one entry in every index") { context in
             let rows = Row.typed(0..<4) + [["id": "none"]]
-            try context.expectIndexes(
-                from: rows,
-                after: { writer, table in
-                    try writer.upsert(rows, into: table)
-                    try writer.upsert(rows + rows, into: table)
-                }, follow: rows)
+            try context.expectIndexes(from: rows, follow: rows) { writer, table in
+                try writer.upsert(rows, into: table)
+                try writer.upsert(rows + rows, into: table)
+            }
         },
         Check("UPS-046", "Of several rows with one id in a batch, only the last is in the indexes") { context in
             let batch = (0..<5).map { Row.typed("1", $0) }
             let between = (5..<8).map { Row.typed("1", $0) }
-            try context.expectIndexes(
-                from: [.typed("1", 9)], after: { try $0.upsert(batch + between, into: $1) }, follow: [between[2]])
+            try context.expectIndexes(from: [.typed("1", 9)], follow: [between[2]]) {
+                try $0.upsert(batch + between, into: $1)
+            }
         },
         Check(
             "UPS-047", "A batch that is refused leaves every index unchanged",
@@ -83,9 +81,9 @@ extension Check {
                 }
             }
             let (final, batches) = (rows, stride(from: 0, to: 200, by: 10).map { Array(changes[$0..<$0 + 10]) })
-            try context.expectIndexes(
-                after: { writer, table in for batch in batches { try writer.upsert(batch, into: table) } },
-                follow: final)
+            try context.expectIndexes(follow: final) { writer, table in
+                for batch in batches { try writer.upsert(batch, into: table) }
+            }
         },
     ]
 }

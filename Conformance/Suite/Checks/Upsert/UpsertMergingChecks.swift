@@ -5,7 +5,7 @@ extension Check {
     static let upsertMerging: [Check] = [
         Check("UPS-001", "An insert stores the row, with null in the columns that it does not name") { context in
             let row: Row = ["id": "1", "string": "Milk", "bool": false]
-            try context.expectRows(after: { try $0.upsert(row, into: $1) }, are: [row])
+            try context.expectRows(become: [row]) { try $0.upsert(row, into: $1) }
         },
         Check(
             "UPS-002", "A column that a merge does not name keeps its value",
@@ -13,9 +13,9 @@ extension Check {
         ) { context in
             for column in TableSchema.allTypes.columns {
                 let change = Row.typed("1", 2).filteringColumns { $0 == column.name }
-                try context.expectRows(
-                    from: [.typed("1")], after: { try $0.upsert(change, into: $1) },
-                    are: [Row.typed("1").merging(change)])
+                try context.expectRows(from: [.typed("1")], become: [Row.typed("1").merging(change)]) {
+                    try $0.upsert(change, into: $1)
+                }
             }
         },
         Check(
@@ -24,30 +24,28 @@ extension Check {
         ) { context in
             for column in TableSchema.allTypes.columns {
                 let change = Row(id: "1").merging([column.name: .null])
-                try context.expectRows(
-                    from: [.typed("1")], after: { try $0.upsert(change, into: $1) },
-                    are: [Row.typed("1").merging(change)])
+                try context.expectRows(from: [.typed("1")], become: [Row.typed("1").merging(change)]) {
+                    try $0.upsert(change, into: $1)
+                }
             }
         },
         Check("UPS-004", "A merge that names every column replaces them all") { context in
             let change = Row.typed("1", 2).completed(for: .allTypes)
-            try context.expectRows(from: [.typed("1")], after: { try $0.upsert(change, into: $1) }, are: [change])
+            try context.expectRows(from: [.typed("1")], become: [change]) { try $0.upsert(change, into: $1) }
         },
         Check("UPS-005", "A row that consists only of an id is stored, with null in every column") { context in
-            try context.expectRows(after: { try $0.upsert(Row(id: "1"), into: $1) }, are: [Row(id: "1")])
+            try context.expectRows(become: [Row(id: "1")]) { try $0.upsert(Row(id: "1"), into: $1) }
         },
         Check("UPS-006", "A merge that names no column changes nothing") { context in
-            try context.expectRows(
-                from: [.typed("1")], after: { try $0.upsert(Row(id: "1"), into: $1) }, are: [.typed("1")])
+            try context.expectRows(from: [.typed("1")], become: [.typed("1")]) { try $0.upsert(Row(id: "1"), into: $1) }
         },
         Check("UPS-007", "A column that was cleared, or never set, can be set again") { context in
             let cleared: Row = ["id": "1", "string": .null, "int": .null]
-            try context.expectRows(
-                from: [.typed("1"), ["id": "2"]],
-                after: { writer, table in
-                    try writer.upsert(cleared, into: table)
-                    try writer.upsert([.typed("1", 3), .typed("2", 4)], into: table)
-                }, are: [.typed("1", 3), .typed("2", 4)])
+            let filled: [Row] = [Row.typed("1", 3), .typed("2", 4)]
+            try context.expectRows(from: [.typed("1"), ["id": "2"]], become: filled) { writer, table in
+                try writer.upsert(cleared, into: table)
+                try writer.upsert(filled, into: table)
+            }
         },
         Check(
             "UPS-008", "A value that grows, shrinks, or becomes empty does not affect other values",
@@ -56,18 +54,17 @@ extension Check {
             for length in [0, 1, 200, 70_000, 3] { try changeLength(to: length, context) }
         },
         Check("UPS-009", "Each merge in a write starts from the result of the previous one") { context in
-            try context.expectRows(
-                after: { writer, table in
-                    try writer.upsert(["id": "1", "string": "a", "int": 1], into: table)
-                    try writer.upsert(["id": "1", "string": "b", "bool": true], into: table)
-                    try writer.upsert(["id": "1", "bool": .null, "double": 2.5], into: table)
-                }, are: [["id": "1", "string": "b", "int": 1, "double": 2.5]])
+            try context.expectRows(become: [["id": "1", "string": "b", "int": 1, "double": 2.5]]) { writer, table in
+                try writer.upsert(["id": "1", "string": "a", "int": 1], into: table)
+                try writer.upsert(["id": "1", "string": "b", "bool": true], into: table)
+                try writer.upsert(["id": "1", "bool": .null, "double": 2.5], into: table)
+            }
         },
         Check("UPS-010", "An upsert does not affect other rows") { context in
             let ids: [RowID] = ["0", "01", "1", "10", "1 ", "2"]
             let rows = ids.enumerated().map { Row.typed($1, Int64($0)) }
             let expected = rows.map { $0.idText == "1" ? Row.typed("1", 9) : $0 }
-            try context.expectRows(from: rows, after: { try $0.upsert(.typed("1", 9), into: $1) }, are: expected)
+            try context.expectRows(from: rows, become: expected) { try $0.upsert(.typed("1", 9), into: $1) }
         },
         Check(
             "UPS-011", "System columns are stored as given and never set by the store",
@@ -78,7 +75,7 @@ extension Check {
                 "id": "1", "version": "\"AAAAAAAAB9E=\"", "createdAt": .timestamp(stamp),
                 "updatedAt": .timestamp(stamp.advanced(byTicks: 1)),
             ]
-            try context.expectRows(after: { try $0.upsert([row, .typed("2")], into: $1) }, are: [row, .typed("2")])
+            try context.expectRows(become: [row, .typed("2")]) { try $0.upsert([row, .typed("2")], into: $1) }
         },
         Check("UPS-012", "Rows with one id in two tables are independent") { context in
             let store = try context.store(.items, .notes)
@@ -101,9 +98,8 @@ extension Check {
         ]
         for (name, value) in values.values {
             let change = Row(id: "1").merging([name: value])
-            try context.expectRows(
-                from: [.typed("1"), .typed("2")], after: { try $0.upsert(change, into: $1) },
-                are: [Row.typed("1").merging(change), .typed("2")])
+            let merged: [Row] = [Row.typed("1").merging(change), .typed("2")]
+            try context.expectRows(from: [.typed("1"), .typed("2")], become: merged) { try $0.upsert(change, into: $1) }
         }
     }
 }

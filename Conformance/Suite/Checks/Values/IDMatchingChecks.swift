@@ -6,10 +6,10 @@ extension Check {
         Check("VAL-042", "Ids that differ only in ASCII case are one id in an upsert, also within one batch") {
             context in
             let batch: [Row] = [["id": "Abc", "n": 1], ["id": "aBC", "m": 2], ["id": "ABC", "n": 3]]
-            try expectKeyed(after: { try $0.upsert(batch, into: $1) }, are: [["id": "Abc", "n": 3, "m": 2]], context)
-            try expectKeyed(
-                from: [["id": "abC", "m": 1]], after: { for row in batch { try $0.upsert(row, into: $1) } },
-                are: [["id": "abC", "n": 3, "m": 2]], context)
+            try expectKeyed(context, become: [["id": "Abc", "n": 3, "m": 2]]) { try $0.upsert(batch, into: $1) }
+            try expectKeyed(context, from: [["id": "abC", "m": 1]], become: [["id": "abC", "n": 3, "m": 2]]) {
+                for row in batch { try $0.upsert(row, into: $1) }
+            }
         },
         Check(
             "VAL-043", "The id that was stored first is kept, whatever case a merge uses",
@@ -17,12 +17,10 @@ extension Check {
         ) { context in
             let schema = keyed(.asciiCaseInsensitive)
             let whole: Row = ["id": "mixed", "n": 2, "m": 2, "version": "2", "createdAt": .null, "updatedAt": .null]
-            try expectKeyed(
-                from: [["id": "MiXed", "n": 1], ["id": "lower", "n": 1]],
-                after: { writer, table in
-                    try writer.upsert([whole, ["id": "LOWER"], ["id": "Lower", "n": .null]], into: table)
-                },
-                are: [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)], context)
+            let merged = [Row(id: "MiXed").merging(whole), Row(id: "lower").completed(for: schema)]
+            try expectKeyed(context, from: [["id": "MiXed", "n": 1], ["id": "lower", "n": 1]], become: merged) {
+                try $0.upsert([whole, ["id": "LOWER"], ["id": "Lower", "n": .null]], into: $1)
+            }
         },
         Check("VAL-044", "A lookup finds an id in any ASCII case and returns the stored id") { context in
             try context.storing(
@@ -36,12 +34,11 @@ extension Check {
             }
         },
         Check("VAL-045", "A deletion finds an id in any ASCII case") { context in
-            try expectKeyed(
-                from: [["id": "Abc"], ["id": "dEF"], ["id": "x"]],
-                after: { writer, table in
-                    let count = try writer.delete(ids: ["aBC", "DEF", "X "], from: table)
-                    try context.expect(count, is: 2, "rows deleted by aBC, DEF and another")
-                }, are: [["id": "x"]], context)
+            let rows: [Row] = [["id": "Abc"], ["id": "dEF"], ["id": "x"]]
+            try expectKeyed(context, from: rows, become: [["id": "x"]]) { writer, table in
+                let count = try writer.delete(ids: ["aBC", "DEF", "X "], from: table)
+                try context.expect(count, is: 2, "rows deleted by aBC, DEF and another")
+            }
         },
         Check(
             "VAL-046", "A filter and IN find an id in any ASCII case and compare ids ignoring it",
@@ -79,7 +76,7 @@ extension Check {
                 "Ä", "ä", "É", "é", "İ", "ı", "i", "ß", "ss", "\u{1E9E}", "K", "\u{212A}", "Σ", "σ", "ς", "Д", "д",
             ]
             let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
-            try expectKeyed(after: { try $0.upsert(rows, into: $1) }, are: rows, context)
+            try expectKeyed(context, become: rows) { try $0.upsert(rows, into: $1) }
         },
         Check("VAL-049", "In a table with exact ids, ids that differ in case are distinct in lookup, filter, and order")
         { context in
@@ -137,8 +134,8 @@ extension Check {
 
     /// Makes a change in a table with case-insensitive ids and fails unless it then holds the expected rows.
     private static func expectKeyed(
-        from rows: [Row] = [], after change: (TracedWriter, _ table: String) throws -> Void, are expected: [Row],
-        _ context: CheckContext
+        _ context: CheckContext, from rows: [Row] = [], become expected: [Row],
+        after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
         let (schema, name) = (keyed(.asciiCaseInsensitive), context.unusedName)
         try context.apply(to: context.store(schema, holding: rows, in: name), in: name) { writer in

@@ -83,7 +83,7 @@ extension Check {
                     "timestamp": .timestamp(Timestamp(clampingTicks: 1)), "bytes": .bytes(Array(text.utf8)),
                     "json": .json(text),
                 ]
-                try context.expectRows(after: { try $0.upsert(row, into: $1) }, are: [row])
+                try context.expectRows(become: [row]) { try $0.upsert(row, into: $1) }
             }
         },
     ]
