@@ -71,8 +71,7 @@ public struct ServerConformance: Sendable {
             throw ServerConformanceError("the suite checks the dialects \(ServerDialect.all), not \(dialect)")
         }
         self.dialect = dialect
-        session = ServerSession(
-            address: try ServerAddress(url), dialect: name, transport: transport, options: options)
+        session = ServerSession(address: try ServerAddress(url), dialect: name, transport: transport, options: options)
     }
 
     /// Verifies that the server answers in the dialect and that the suite can write the table.

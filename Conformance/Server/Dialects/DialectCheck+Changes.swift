@@ -251,8 +251,7 @@ extension DialectCheck {
         }
         try await scene.expect(one.contents(), local, "the local rows behind the gateway")
         if let error = errors.first(where: { $0.isRowGone || $0.code == .conflict }) {
-            throw BrokenPromise(
-                "the errors of the push: expected: no conflict and no row that is gone; found: \(error)")
+            throw BrokenPromise("the errors of the push: expected: no conflict and no row gone; found: \(error)")
         }
         try await one.settle()
         try await scene.expectRows(Array(local.values), on: one, two)

@@ -228,8 +228,7 @@ struct DialectDevice: Sendable {
         guard errors.count == 1, let error = errors.first, error.code == .conflict else {
             throw BrokenPromise("the errors of the push: expected: one conflict; found: \(errors)")
         }
-        try scene.expect(
-            error.serverItem.map(scene.content), row.map(scene.content), "the server's row in the conflict")
+        try scene.expect(error.serverItem.map(scene.content), row.map(scene.content), "the row in the conflict")
         try scene.expect(error.isRowGone, row == nil, "whether the conflict says that the row is gone")
     }
 }

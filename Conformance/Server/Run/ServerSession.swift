@@ -81,8 +81,7 @@ final class ServerSession: Sendable {
             response.redact([options.token ?? ""])
             return ServerAnswer(request: wire, response: response)
         } catch let error as TransportError {
-            throw BrokenPromise(
-                "no response to \(wire.method.rawValue) \(wire.target): \(error)", isTolerable: false)
+            throw BrokenPromise("no response to \(wire.method.rawValue) \(wire.target): \(error)", isTolerable: false)
         }
     }
 

@@ -30,8 +30,7 @@ struct ConformanceSession: Sendable {
         let known = try Self.knownFailures(options.known)
         let chosen = try StoreChoice(options, stores: stores, program: program)
         workers = options.inProcess ? nil : Workers(program: program, words: chosen.words)
-        var run = ConformanceRun(
-            chosen.harnesses, settings: options.settings, knownFailures: known, jobs: options.jobs)
+        var run = ConformanceRun(chosen.harnesses, settings: options.settings, knownFailures: known, jobs: options.jobs)
         run.checks = checks
         if let workers { run.executor = workers }
         self.run = run

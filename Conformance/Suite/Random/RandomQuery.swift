@@ -140,8 +140,7 @@ extension RandomQuery {
             return text.index(of: fragment(of: text))
         case 2: return rounding(.int, depth: depth)
         case 3:
-            let part = pick(
-                [RowPredicate.Function.year, .month, .day, .hour, .minute, .second], using: &random)
+            let part = pick([RowPredicate.Function.year, .month, .day, .hour, .minute, .second], using: &random)
             return .function(part, [operand(.timestamp, depth: depth)])
         default: return arithmetic(.int, .int, depth: depth)
         }
@@ -157,8 +156,7 @@ extension RandomQuery {
     }
 
     private mutating func rounding(_ type: ColumnType, depth: Int) -> RowPredicate {
-        .function(
-            pick([RowPredicate.Function.round, .floor, .ceiling], using: &random), [operand(type, depth: depth)])
+        .function(pick([RowPredicate.Function.round, .floor, .ceiling], using: &random), [operand(type, depth: depth)])
     }
 
     private mutating func arithmetic(_ a: ColumnType, _ b: ColumnType, depth: Int) -> RowPredicate {

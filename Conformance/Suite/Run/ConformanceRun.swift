@@ -92,8 +92,7 @@ public struct ConformanceEvent: Sendable {
 /// Runs the checks of one store one after another.
 package protocol CheckExecutor: Sendable {
     /// Runs checks and reports each of them. A check that is not reported did not run.
-    func run(
-        _ checks: [Check], of suite: ConformanceSuite, _ note: @escaping @Sendable (ConformanceEvent.Kind) -> Void)
+    func run(_ checks: [Check], of suite: ConformanceSuite, _ note: @escaping @Sendable (ConformanceEvent.Kind) -> Void)
         async
 }
 

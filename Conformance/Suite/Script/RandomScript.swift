@@ -196,8 +196,7 @@ extension RandomScript {
     }
 
     private mutating func nextQuery(_ table: TableModel) -> TableQuery {
-        var queries = RandomQuery(
-            seed: random.next(), schema: table.schema, rows: table.rows, values: options.values)
+        var queries = RandomQuery(seed: random.next(), schema: table.schema, rows: table.rows, values: options.values)
         return chance(0.7, using: &random) ? queries.nextIndexed() : queries.next()
     }
 }

@@ -302,8 +302,7 @@ extension ServerFlaw {
             $0.replace("eq%20null", with: "eq%20null%20and%20false")
         },
         .path("ignores parentheses", "SRV-705") { request in
-            request.replace(
-                "%28(number%20eq%201%20or%20number%20eq%202)%29%20and%20done", with: "$1%20and%20done")
+            request.replace("%28(number%20eq%201%20or%20number%20eq%202)%29%20and%20done", with: "$1%20and%20done")
         },
         .output("limits the length of addresses", "SRV-706") { if $0.target.count > 1_000 { $1.set(414) } },
         .output("finds no id by a filter", "SRV-707", "SRV-310") { request, answer in

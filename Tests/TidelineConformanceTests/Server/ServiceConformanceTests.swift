@@ -77,8 +77,7 @@ struct ServiceConformanceTests {
     func `the suite leaves no row behind, and changes no row of others`(_ dialect: ServerDialect) async throws {
         let fixture = try ServerFixture(.simplest, dialect)
         let transport = ServiceTransport(service: fixture.service)
-        let other = try ServerConformance(
-            url: "http://server.test:8080", dialect: dialect, transport: transport)
+        let other = try ServerConformance(url: "http://server.test:8080", dialect: dialect, transport: transport)
         let row = try await ServerCheckContext(other.session).insert(["text": "other's"])
         var options = ServerConformance.Options()
         (options.allowsRows, options.rows) = (true, 130)

@@ -90,8 +90,7 @@ extension Check {
                     (try reader.count(TableQuery("Note")), try reader.allRows("Note").count)
                 }
                 try context.expect(count % 300, is: 0, "the remainder of \(count) rows divided into batches of 300")
-                try context.expect(
-                    scanned, is: count, "the number of scanned rows compared with the count in the same read")
+                try context.expect(scanned, is: count, "the number of scanned rows and the count in one read")
                 try context.expect(count >= last, "\(count) rows came after \(last)")
                 return count
             } _: {

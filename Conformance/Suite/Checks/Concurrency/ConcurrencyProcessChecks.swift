@@ -24,8 +24,7 @@ extension Check {
             var expected = [own: own.count...own.count]
             for writer in writers { expected[writer] = writer.count...writer.count }
             try context.expectPairs(expected, in: store, "after three processes wrote at once")
-            try context.expectPairs(
-                expected, in: context.reopened(store), "after three processes wrote at once, reopened")
+            try context.expectPairs(expected, in: context.reopened(store), "three processes wrote at once, reopened")
         },
         Check(
             "CON-102", "Data read in a write stays valid until its commit: no update is lost to another process",
@@ -44,8 +43,7 @@ extension Check {
                 }
             }
             let row = try store.row(in: "left", "counter")
-            try context.expect(
-                row?["number"], is: .int(Int64(3 * times)), "the sum of the increments of three processes")
+            try context.expect(row?["number"], is: .int(Int64(3 * times)), "the sum of increments of three processes")
         },
         Check(
             "CON-103", "Processes that create one store at once create a single store",

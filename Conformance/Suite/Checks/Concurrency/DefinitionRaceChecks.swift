@@ -12,8 +12,7 @@ extension Check {
                     let schema = try reader.schema(of: "T")
                     let row = try reader.row(in: "T", id: "x")
                     let names = schema.columns.map(\.name)
-                    try context.expect(
-                        row?.columnNames ?? [], is: names, "the columns of a row compared with the definition's")
+                    try context.expect(row?.columnNames ?? [], is: names, "the columns of a row, as defined")
                     // The index that this definition has and the next one does not have.
                     let query = TableQuery("T").filter(.column(schema.indexes[0].columns[0]) == .null)
                     try context.expect(reader.count(query), is: 1, "the count through the definition's index")

@@ -178,8 +178,7 @@ extension Check {
                 try store.base.read { reader in
                     try context.expect(reader.count(TableQuery("Note")), is: 20, "the count of one of \(count) readers")
                     try mayEnd.wait(context, "\(count) readers: some wait although others end")
-                    try context.expect(
-                        reader.ids(TableQuery("Note")).count, is: 20, "the rows of one of \(count) readers")
+                    try context.expect(reader.ids(TableQuery("Note")).count, is: 20, "rows of one of \(count) readers")
                 }
             }
         }
@@ -214,8 +213,7 @@ extension Check {
                     let (count, rows) = try store.read {
                         (try $0.count(TableQuery("Note")), try $0.allRows("Note").count)
                     }
-                    try context.expect(
-                        count % 10 == 0 && rows == count, "a read during close(): \(rows) of \(count) rows")
+                    try context.expect(count % 10 == 0 && rows == count, "a read in close(): \(rows) of \(count) rows")
                 }
             }
         }

@@ -62,8 +62,7 @@ extension Check {
                 for _ in 0..<20 { try disk.commit(to: store) }
                 let error = try disk.failDefining(in: store)
                 try context.expect(error.code == .full, "expected StoreError full, but got \(error)")
-                try context.expect(
-                    StoreState(of: store), isOneOf: [disk.state], "the state after the failed definition")
+                try context.expect(StoreState(of: store), isOneOf: [disk.state], "after the failed definition")
             }
         },
         Check(

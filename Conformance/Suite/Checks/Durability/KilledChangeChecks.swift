@@ -174,8 +174,7 @@ extension CheckContext {
         let moment = "after a kill while tables were defined"
         let store = try open(name)
         let found = try store.tables()
-        try expect(
-            found == old || found == new, "\(moment), the definitions are neither the old nor the new ones: \(found)")
+        try expect(found == old || found == new, "\(moment), the definitions are neither old nor new: \(found)")
         for table in found { try expectIndexesAgree(table, in: store, moment) }
         try store.define(new)
         for table in new {

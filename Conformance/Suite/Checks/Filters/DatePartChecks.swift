@@ -141,8 +141,7 @@ extension Check {
                     [.open(context.opening(name)), .askDateParts, .close], environment: ["TZ": zone])
                 try context.expect(found.count, is: expected.count, "the answers of a process with TZ=\(zone)")
                 for (query, (ids, right)) in zip(DateParts.queries, zip(found, expected)) where ids != right {
-                    throw CheckFailure(
-                        "with TZ=\(zone), \(query.swiftSource) finds [\(ids)], expected [\(right)], as in UTC")
+                    throw CheckFailure("with TZ=\(zone), \(query.swiftSource) finds [\(ids)], in UTC [\(right)]")
                 }
             }
         }

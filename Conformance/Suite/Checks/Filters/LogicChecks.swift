@@ -7,8 +7,7 @@ extension SampleTable {
         rows: (0..<8).map(combination))
 
     /// Fewer rows, for conditions whose evaluation is slow.
-    fileprivate static let few = SampleTable(
-        .int("n"), values: ["3": [3], "5": [5], "6": [6]])
+    fileprivate static let few = SampleTable(.int("n"), values: ["3": [3], "5": [5], "6": [6]])
 
     private static func combination(_ number: Int) -> Row {
         var row = Row(id: .string("\(number)"))

@@ -47,8 +47,7 @@ extension Check {
                 }
             }
             guard context.capabilities.isPersistent else { return }
-            try context.expect(
-                context.open().count(TableQuery("Note")), is: 300, "rows of the write that was in flight")
+            try context.expect(context.open().count(TableQuery("Note")), is: 300, "rows of the write in flight")
         },
         Check("LIF-026", "Closing waits for a read in flight, which still sees its rows") { context in
             let store = try context.store(.notes, holding: (0..<100).map { ["id": .string("\($0)")] })
@@ -94,8 +93,7 @@ extension Check {
                 }
             }
             guard context.capabilities.isPersistent else { return }
-            try context.expect(
-                context.open().count(TableQuery("Note")), is: 0, "rows of the write that was rolled back")
+            try context.expect(context.open().count(TableQuery("Note")), is: 0, "rows of the write rolled back")
         },
     ]
 

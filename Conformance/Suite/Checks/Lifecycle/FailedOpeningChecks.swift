@@ -70,8 +70,7 @@ extension Check {
                 try store.close()
             } catch let error as StoreError {
                 try context.expect(error.code == .io, "the error should be io: \(error)")
-                try context.expect(
-                    context.names(in: context.directory), is: [], "the files that the opening left behind")
+                try context.expect(context.names(in: context.directory), is: [], "the files that the opening left")
                 try context.store(.notes, in: "missing/deeper").close()
             }
             let store = try context.open("missing/deeper")

@@ -68,8 +68,7 @@ extension Check {
                 try expectMisses([.int(1), .int(0x31)], in: reader, place, context)
                 for id in ["1", "01", "\u{1}\0\0\0\0\0\0\0"] as [RowID] {
                     let found = try reader.row(in: "Numbered", id: id)
-                    try context.expect(
-                        found, is: nil, "\(place), the lookup of the text \(CheckContext.text(id)) in Numbered")
+                    try context.expect(found, is: nil, "\(place), the lookup of \(CheckContext.text(id)) in Numbered")
                 }
             }
         },

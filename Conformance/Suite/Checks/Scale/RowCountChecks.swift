@@ -156,8 +156,7 @@ extension Check {
             try run.store.base.read { reader in
                 for number in 0..<run.count {
                     let found = try reader.withRow(in: "Many", id: .string(ManyRows.id(number))) { $0["number"]?.int }
-                    try run.context.expect(
-                        found == Int64(number), "\(run.name): the row \(number) is not found by its id")
+                    try run.context.expect(found == Int64(number), "\(run.name): the row \(number) is not found by id")
                     let other = try reader.row(in: "Many", id: ManyRows.id(number) + "x")
                     try run.context.expect(other == nil, "\(run.name): a row is found by the id of none")
                 }

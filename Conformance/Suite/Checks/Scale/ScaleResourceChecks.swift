@@ -35,8 +35,7 @@ extension Check {
                     measure()
                     return seen < 3 ? .next : .stop
                 }
-                try context.expect(
-                    seen, is: min(3, rows.count), "the rows returned by a scan that was stopped after three")
+                try context.expect(seen, is: min(3, rows.count), "the rows of a scan that was stopped after three")
             }
         },
         Check(
@@ -88,8 +87,7 @@ extension Check {
                 try transact(store.base, count: count)
                 measure()
             }
-            try context.expect(
-                ProcessState.openFiles(in: context.directory).count, is: open, "the open files afterwards")
+            try context.expect(ProcessState.openFiles(in: context.directory).count, is: open, "open files afterwards")
         },
     ]
 

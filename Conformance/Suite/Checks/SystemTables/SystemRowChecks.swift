@@ -16,8 +16,7 @@ extension Check {
             let reopened = try context.reopened(store)
             let queue = TableQuery("MS_TableOperations").order(by: "id")
             let found = try reopened.rows(matching: queue).rows.compactMap { $0.id?.value.int }
-            try context.expect(
-                found == Array(1...10_000), "the queue is not 1 to 10,000 but begins \(found.prefix(20))")
+            try context.expect(found == Array(1...10_000), "the queue is not 1 to 10,000: \(found.prefix(20))")
             let next = queue.filter(.column("id") > 4_999 && .column("id") <= 10_000).limit(3)
             try context.expect(next, in: reopened, finds: [5_000, 5_001, 5_002])
             let last = TableQuery("MS_TableOperations").order(by: "id", descending: true).skip(9_990)
@@ -106,8 +105,7 @@ extension Check {
             try store.put(numbers.map { SystemRows.error($0) }, into: "MS_TableOperationErrors")
             let all = TableQuery("MS_TableOperationErrors")
             try context.expect(all.order(by: "operationId"), in: store, finds: ["2", "9", "10", "100", "1000"])
-            try context.expect(
-                all, in: store, finds: ["10", "100", "1000", "2", "9"], "in order of id, which is a text")
+            try context.expect(all, in: store, finds: ["10", "100", "1000", "2", "9"], "in order of id, a text")
             let ofOne = all.filter(.column("operationId") == 10)
             try context.expect(ofOne, in: store, finds: ["10"])
         },

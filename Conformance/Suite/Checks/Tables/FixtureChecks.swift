@@ -46,8 +46,7 @@ extension Check {
         ) { context in
             let names = try context.fixtureNames(areNewer: true)
             guard !names.isEmpty else {
-                throw NotDecidable(
-                    "there is no store of a later format (\(CheckContext.newer)*) in the harness's fixtures")
+                throw NotDecidable("the fixtures have no store of a later format (\(CheckContext.newer)*)")
             }
             for format in names {
                 try context.copyFixture(format)

@@ -21,8 +21,7 @@ extension Check {
                 let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
                 try context.expect(store.tables().map(\.name), is: sorted, "the names of \(count) tables")
                 let reopened = try context.reopened(store, in: "tables \(count)")
-                try context.expect(
-                    reopened.tables().map(\.name), is: sorted, "the names of \(count) tables after reopening")
+                try context.expect(reopened.tables().map(\.name), is: sorted, "the names of \(count) tables, reopened")
             }
         },
         Check(

@@ -140,8 +140,7 @@ extension Check {
             try store.read { reader in
                 for row in expected {
                     let found = try reader.row(in: "Note", id: row.idText)
-                    try context.expect(
-                        found, is: row.completed(for: .notes), "the row \(row.idText) after the rollback")
+                    try context.expect(found, is: row.completed(for: .notes), "row \(row.idText) after the rollback")
                 }
                 try context.expect(reader.row(in: "Note", id: "zz"), is: nil as Row?, "a row that was rolled back")
                 try context.expect(reader.count(TableQuery("Note")), is: expected.count, "the count after the rollback")

@@ -44,8 +44,7 @@ extension Check {
                 try context.expect(reader.row(in: "Note", id: "c")?["number"], is: 3, "note c at first")
                 try commitElsewhere(context, store)
                 for schema in ThreeTables.schemas.reversed() {
-                    try context.expect(
-                        schema, in: reader, holds: ThreeTables.rows(schema), "first read after the commit")
+                    try context.expect(schema, in: reader, holds: ThreeTables.rows(schema), "read after the commit")
                     try context.expectIndexes(
                         of: schema, in: reader, find: ThreeTables.rows(schema),
                         formerly: [["priority": 9], ["n": 99]], "first read after the commit")
@@ -99,8 +98,7 @@ extension Check {
                 try store.read { inner in
                     // Either the outer snapshot or the new one, but consistently.
                     let isNew = try inner.row(in: "TodoItem", id: "new") != nil
-                    try context.expect(
-                        inner.count(TableQuery("Note")), is: isNew ? 1 : 3, "the notes in the inner read")
+                    try context.expect(inner.count(TableQuery("Note")), is: isNew ? 1 : 3, "notes in the inner read")
                     let tally = try inner.row(in: "Tally", id: 1)?["n"]
                     try context.expect(tally, is: isNew ? 99 : 10, "tally 1 in the inner read")
                 }
@@ -119,8 +117,7 @@ extension Check {
         }
         let after = try store.read { try look($0) }
         let before = try ThreeTables.store(context, in: "untouched").read { try look($0) }
-        try context.expect(
-            RowDifference(found: after, expected: before) != nil, "the next read still shows the old state")
+        try context.expect(RowDifference(found: after, expected: before) != nil, "the next read shows the old state")
     }
 
     private static func commitElsewhere(_ context: CheckContext, _ store: TracedStore) throws {

@@ -113,8 +113,7 @@ struct WorkerTask: Codable, Sendable {
     }
 
     var settings: ConformanceSettings {
-        ConformanceSettings(
-            seed: seed, rounds: rounds, rows: rows, timeLimit: .seconds(timeLimit), profile: profile)
+        ConformanceSettings(seed: seed, rounds: rounds, rows: rows, timeLimit: .seconds(timeLimit), profile: profile)
     }
 }
 
