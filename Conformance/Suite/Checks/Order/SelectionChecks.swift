@@ -26,8 +26,7 @@ extension CheckContext {
         var store = try chosenStore()
         for (query, rows) in answers {
             try expect(store.read { try $0.rows(matching: query) }.rows, are: rows, query.swiftSource)
-            let found = try store.write { try $0.rows(matching: query) }.rows
-            try expect(found, are: rows, "\(query.swiftSource) in a write")
+            try expect(store.write { try $0.rows(matching: query) }.rows, are: rows, "\(query.swiftSource) in a write")
         }
         store = try reopened(store)
         for (query, rows) in answers {

@@ -113,8 +113,7 @@ extension Check {
         Check("SYN-020", "Errors are deleted by a query for the number of their operation, and no others") { context in
             let store = try errors(context)
             let ofOperation = TableQuery("MS_TableOperationErrors").filter(.column("operationId") == 2)
-            let count = try store.delete(matching: ofOperation)
-            try context.expect(count, is: 1, "the number of errors deleted")
+            try context.expect(store.delete(matching: ofOperation), is: 1, "the number of errors deleted")
             let all = TableQuery("MS_TableOperationErrors").order(by: "operationId")
             try context.expect(all, in: store, finds: ["1", "10", "20"])
         },

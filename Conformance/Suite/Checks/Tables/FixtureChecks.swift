@@ -103,8 +103,7 @@ extension CheckContext {
             }
             for row in rows {
                 guard let id = row.id else { continue }
-                let found = try store.row(in: table.name, id)
-                try expect(found, is: row, "\(format), the row of \(table.name) by its id")
+                try expect(store.row(in: table.name, id), is: row, "\(format), the row of \(table.name) by its id")
             }
         }
     }

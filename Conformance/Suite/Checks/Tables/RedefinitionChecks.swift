@@ -18,8 +18,7 @@ extension Check {
                 try writer.upsert(["id": "b", "number": 2] as Row, into: "Note")
                 return [schema, .t(.int("n"))]
             }
-            let names = try store.tables().map(\.name)
-            try context.expect(names, is: ["Note", "t"], "the tables after a redefinition")
+            try context.expect(store.tables().map(\.name), is: ["Note", "t"], "the tables after a redefinition")
             try store.put([["id": "b", "twice": 4]], into: "Note")
             let store2 = try context.reopened(store)
             try context.expect(TableQuery("Note").filter(.column("twice") == 4), in: store2, finds: ["b"])
