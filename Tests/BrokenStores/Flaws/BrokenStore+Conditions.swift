@@ -16,12 +16,8 @@ extension BrokenStore {
 
     /// Flaws in functions and arithmetic.
     static let functions: [BrokenStore] = [
-        .init(
-            .caseFoldedByLocale, "lower and upper do not depend on the locale of the process", "FIL-152",
-            saying: "locale"),
-        .init(
-            .caseFoldedByUnicode, "lower, upper and equalsIgnoringCase fold ASCII letters only", "FIL-099",
-            saying: "ASCII"),
+        .init(.caseFoldedByLocale, "lower and upper do not depend on any locale", "FIL-152", saying: "locale"),
+        .init(.caseFoldedByUnicode, "lower, upper, equalsIgnoringCase fold ASCII only", "FIL-099", saying: "ASCII"),
         .init(.lengthInUTF16, "length counts Unicode scalars", "FIL-094", saying: "length"),
         .init(.lengthInCharacters, "length counts Unicode scalars", "FIL-094", saying: "length"),
         .init(.substringFromOne, "substring counts from 0", "FIL-096", saying: "substring"),
@@ -31,9 +27,7 @@ extension BrokenStore {
         .init(.trimsSpacesOnly, "trim takes all ASCII white space", "FIL-100", saying: "trim"),
         .init(.textNormalisedInComparison, "Texts compare by bytes, without normalisation", "FIL-016", saying: "text"),
         .init(.hoursInLocalTime, "The parts of an instant are in UTC", "FIL-119", saying: "hour"),
-        .init(
-            .datePartsInLocalTime, "The parts of an instant are in UTC, whatever the process' time zone", "FIL-149",
-            saying: "TZ"),
+        .init(.datePartsInLocalTime, "The parts of an instant are in UTC in any time zone", "FIL-149", saying: "TZ"),
         .init(.secondsRounded, "second is the whole second", "FIL-120", saying: "second"),
         .init(.beforeEpochTruncated, "The parts of an instant before 1970 are right", "FIL-120", saying: "1970"),
         .init(.integersDivideToDouble, "Division of integers truncates", "FIL-106", saying: "div"),
@@ -47,14 +41,9 @@ extension BrokenStore {
     static let logic: [BrokenStore] = [
         .init(.emptyOrIsTrue, "An or of no conditions is false", "FIL-042", saying: "or"),
         .init(.emptyAndIsFalse, "An and of no conditions is true", "FIL-042", saying: "and"),
-        .init(
-            .queryNotValidated, "A query that contradicts its table is refused", "FIL-134", saying: "unsupportedQuery"),
-        .init(
-            .otherTypesFindNothing, "A column is not compared with a value of another type", "FIL-013",
-            saying: "invalidValue"),
-        .init(
-            .termsCutAtHundred, "A condition has no greatest number of terms", "FIL-038", "LNG-003", saying: "000",
-            rows: 20_000),
+        .init(.queryNotValidated, "A query that contradicts its table fails", "FIL-134", saying: "unsupportedQuery"),
+        .init(.otherTypesFindNothing, "A column is not compared with another type", "FIL-013", saying: "invalidValue"),
+        .init(.termsCutAtHundred, "All terms of a condition count", "FIL-038", "LNG-003", saying: "000", rows: 20_000),
         .init(.bytesComparedByLength, "Bytes compare byte by byte, a prefix first", "FIL-058", saying: "byte"),
         .init(.nullEqualsNothing, "Null equals null", "FIL-027", saying: "null"),
         .init(.notInWithNullFindsNone, "not in a list with null is two-valued", "FIL-031", saying: "null"),
@@ -72,8 +61,7 @@ extension BrokenStore {
         .init(.boolColumnIsNoCondition, "A bool column is a condition", "FIL-025", saying: "bool"),
         .init(.literalOnTheLeftMisread, "A literal may be on the left", "FIL-012", saying: "left"),
         .init(.deepConditionsRefused, "A condition may be 500 deep", "FIL-049", saying: "deep"),
-        .init(
-            .suffixFoundAtFirstOnly, "endsWith looks at the end, whatever comes before", "FIL-077", saying: "endsWith"),
+        .init(.suffixFoundAtFirstOnly, "endsWith looks at the end, whatever is before", "FIL-077", saying: "endsWith"),
         .init(.indexOfMissingIsNull, "indexOf of what is not there is -1", "FIL-095", saying: "-1"),
         .init(.nullConcatenatedAsEmpty, "concat with null is null", "FIL-101", saying: "null"),
         .init(.monthFromZero, "Months count from 1", "FIL-117", saying: "month"),

@@ -5,27 +5,19 @@ extension BrokenStore {
             .creationLeavesPart, "A creation that fails on a full disk leaves nothing that blocks the next one",
             "DUR-033", saying: "full"),
         .init(.damageIsCalledIO, "Damage is reported as corrupt", "DUR-211", saying: "corrupt"),
-        .init(
-            .firstFailedSyncForgiven, "A commit whose sync fails is not acknowledged", "DUR-028",
-            saying: "acknowledged"),
+        .init(.firstFailedSyncForgiven, "A failed sync acknowledges no commit", "DUR-028", saying: "acknowledged"),
         .init(.lastCommitWrittenLater, "The last commit is there after reopening", "LIF-014", saying: "last"),
         .init(.writtenWhenClosed, "Acknowledged commits are in the files", "DUR-301", saying: "acknowledged"),
         .init(.deletesNotLogged, "Deleted rows are gone after reopening, too", "LIF-011", saying: "deletions"),
-        .init(
-            .secondTableNotLogged, "All tables of a transaction are there after reopening", "DUR-005",
-            saying: "acknowledged"),
+        .init(.secondTableNotLogged, "All tables of a transaction are kept", "DUR-005", saying: "acknowledged"),
         .init(.definitionsNotLogged, "Definitions survive reopening", "LIF-010", saying: "reopened"),
-        .init(
-            .secondOpenerAdmitted, "A second opener of files that cannot be shared is locked out", "LIF-050",
-            saying: "locked"),
+        .init(.secondOpenerAdmitted, "A second opener of exclusive files is locked out", "LIF-050", saying: "locked"),
         .init(.fileLeftOpen, "close gives back every file handle", "LIF-052", saying: "closed"),
         .init(.neverSynced, "Acknowledged commits survive a power loss", "DUR-006", saying: "power loss"),
         .init(
             .longCommitNotSynced, "Acknowledged commits survive a power loss, however large they are", "DUR-009",
             saying: "expected after"),
-        .init(
-            .reopenedNotSynced, "Acknowledged commits survive a power loss, also after reopening", "DUR-010",
-            saying: "expected after"),
+        .init(.reopenedNotSynced, "Reopened stores keep commits in power losses", "DUR-010", saying: "expected after"),
         .init(.writeErrorsIgnored, "A write that fails is an error", "DUR-020", saying: "error"),
         .init(.checksumNotCompared, "A bit that flips in a value is noticed", "DUR-004", saying: "power loss"),
         .init(.cutRecordRead, "A commit that was cut off is not read in part", "DUR-002", saying: "power loss"),
@@ -38,19 +30,12 @@ extension BrokenStore {
         .init(.fileLosesNegativeZero, "-0.0 keeps its sign after reopening", "VAL-015", saying: "sign"),
         .init(.fileReadsEmptyAsNull, "An empty text is not null after reopening", "VAL-023", saying: "empty"),
         .init(.fileEndsTextAtNUL, "A text with NUL is whole after reopening", "VAL-024", saying: "NUL"),
-        .init(
-            .fileIntegersThroughDouble, "Integers beyond 2^53 are the same after reopening", "VAL-011", saying: "int"),
+        .init(.fileIntegersThroughDouble, "Integers beyond 2^53 are the same when reopened", "VAL-011", saying: "int"),
         .init(.indexesNotLogged, "Indexes are defined still after reopening", "LIF-010", saying: "reopened"),
-        .init(
-            .reopenedFileOverwritten, "A commit after reopening takes nothing from those before", "LIF-012",
-            saying: "grow"),
+        .init(.reopenedFileOverwritten, "A commit after reopening keeps those before", "LIF-012", saying: "grow"),
         .init(.openErrorUntyped, "A store that cannot be opened throws a StoreError", "LIF-070", saying: "StoreError"),
-        .init(
-            .foreignFileIsCalledCorrupt, "A file of another program is not called damaged", "LIF-085",
-            saying: "notAStore"),
-        .init(
-            .deniedWritingIsCalledIO, "Missing permission to write is readOnly", "LIF-077", "DUR-053",
-            saying: "readOnly"),
+        .init(.foreignFileIsCalledCorrupt, "A foreign file is not called corrupt", "LIF-085", saying: "notAStore"),
+        .init(.deniedWritingIsCalledIO, "Denied writing is readOnly", "LIF-077", "DUR-053", saying: "readOnly"),
     ]
 
     /// Flaws of stores whose files several stores can open at once.
@@ -61,16 +46,11 @@ extension BrokenStore {
         .init(
             .foreignDeletionsUnseen, "The deletions of other stores are noticed", "LIF-112", "LIF-113",
             saying: "external commit number"),
-        .init(
-            .countsKept, "A count covers the commits of other stores", "LIF-110", "LIF-112", "LIF-113",
-            saying: "count"),
+        .init(.countsKept, "A count covers commits of other stores", "LIF-110", "LIF-112", "LIF-113", saying: "count"),
         .init(.readOnlyFrozen, "A store opened for reading only sees later commits", "LIF-087", saying: "reading only"),
-        .init(
-            .signalPathDiffers, "All stores over the same files have the same signal path", "OBS-017", saying: "path"),
+        .init(.signalPathDiffers, "Stores over the same files have the same signal path", "OBS-017", saying: "path"),
         .init(.signalFileKept, "Destroying a store removes all of its files", "OBS-019", saying: "remain"),
-        .init(
-            .externalNumberAfterClose, "After close, the external commit number is closed", "OBS-018",
-            saying: "closed"),
+        .init(.externalNumberAfterClose, "After close, the external number is closed", "OBS-018", saying: "closed"),
     ]
 
     /// Wrong capabilities.
@@ -81,9 +61,7 @@ extension BrokenStore {
             saying: "a table beyond the 450"),
         .init(.infinityDeclaredOff, "Infinities declared off are refused", "VAL-020", saying: "infinit"),
         .init(.nanDeclaredOff, "NaN declared off is refused", "VAL-018", saying: "NaN"),
-        .init(
-            .persistenceDeclaredOff, "A store that declares nothing persistent keeps nothing", "LIF-010",
-            saying: "empty"),
+        .init(.persistenceDeclaredOff, "A store declared not persistent keeps nothing", "LIF-010", saying: "empty"),
         .init(.readOnlyNotDeclared, "A store opened for reading only declares so", "LIF-082", saying: "declares"),
         .init(
             .externalNumberWithoutSharing, "A store whose files are not shared has no external commit number",

@@ -2,9 +2,7 @@ extension BrokenStore {
     /// Flaws in lookup and deletion.
     static let lookup: [BrokenStore] = [
         .init(.missThrows, "Looking up what is not there gives nil", "GET-003", saying: "nil"),
-        .init(
-            .lookupHeedsCase, "Ids compare without regard to ASCII case in lookups", "VAL-044", "OBS-003",
-            saying: "case"),
+        .init(.lookupHeedsCase, "Ids compare without regard to case in lookups", "VAL-044", "OBS-003", saying: "case"),
         .init(.lookupTrimsID, "An id is compared byte for byte, spaces included", "GET-001", saying: "id"),
         .init(.deleteHeedsCase, "Ids compare without regard to ASCII case in deletions", "VAL-045", saying: "case"),
         .init(.deleteCountsIDs, "Deleting by ids returns the number of deleted rows", "GET-011", saying: "counted"),
@@ -14,9 +12,7 @@ extension BrokenStore {
         .init(.deleteIgnoresLimit, "Deleting by a query heeds its limit", "GET-031", "OBS-004", saying: "limit"),
         .init(.deleteIgnoresOrder, "Deleting by a query heeds its order", "GET-031", saying: "order"),
         .init(.deletingAllCountsNone, "Deleting everything returns the number of rows", "GET-022", saying: "number"),
-        .init(
-            .deleteIgnoresCondition, "Deleting by a query deletes only what matches", "GET-033",
-            saying: "skip and limit"),
+        .init(.deleteIgnoresCondition, "Deleting by a query deletes its matches", "GET-033", saying: "skip and limit"),
         .init(.idTypeNotChecked, "An id of the wrong type finds nothing", "GET-002", saying: "type"),
         .init(
             .deletedSpellingKept, "An id that is inserted again after a deletion has its new spelling", "GET-019",
@@ -46,9 +42,7 @@ extension BrokenStore {
 
     /// Flaws in paging, counting and selecting.
     static let paging: [BrokenStore] = [
-        .init(
-            .unselectedOrderIgnored, "Rows may be ordered by a column that is not selected", "ORD-072",
-            saying: "select"),
+        .init(.unselectedOrderIgnored, "Rows may be ordered by unselected columns", "ORD-072", saying: "select"),
         .init(.skipBeforeOrder, "Rows are skipped after they were ordered", "ORD-039", saying: "skip"),
         .init(.limitBeforeOrder, "Rows are limited after they were ordered", "ORD-038", saying: "limit"),
         .init(.skipOffByOne, "Skip leaves out exactly so many rows", "ORD-039", saying: "skip"),
@@ -62,9 +56,7 @@ extension BrokenStore {
         .init(.countHeedsLimit, "count does not heed the limit", "ORD-057", saying: "count"),
         .init(.scanDoesNotStop, "A scan ends when its body says so", "ORD-060", saying: "stop"),
         .init(.versionNotSelected, "version comes with every selection", "ORD-066", saying: "version"),
-        .init(
-            .unknownSelectionIgnored, "Selecting a column that the table does not define is refused", "ORD-073",
-            saying: "column"),
+        .init(.unknownSelectionIgnored, "Selecting an undefined column is refused", "ORD-073", saying: "column"),
         .init(.selectionIgnored, "Only the selected columns come", "ORD-069", saying: "select"),
         .init(.countAfterSkip, "The total count is of all that match, whatever is skipped", "ORD-051", saying: "count"),
     ]
@@ -76,37 +68,23 @@ extension BrokenStore {
         .init(.indexMissesUpdates, "A changed value is found by the index", "UPS-041", saying: "index"),
         .init(.indexNotFilled, "A new index is filled from the rows there are", "TAB-100", saying: "index"),
         .init(.indexLeavesOutNulls, "Rows with null are found through an index, too", "UPS-040", saying: "null"),
-        .init(
-            .indexForOr, "An index that serves one branch of an or does not answer for the others", "FIL-047",
-            saying: "or"),
+        .init(.indexForOr, "An index for one branch of an or does not answer for the others", "FIL-047", saying: "or"),
         .init(.indexForNot, "An index is not used for the opposite of what it finds", "FIL-041", saying: "not"),
         .init(.indexForNotEqual, "An index is not used for != as if it were ==", "FIL-011", saying: "equal"),
         .init(.indexCutsFractions, "An integer column compares with 11.1 exactly", "FIL-067", saying: "double"),
         .init(.indexUpperBoundExcluded, "The upper bound of <= is part of the range", "FIL-124", saying: "range"),
         .init(.indexLowerBoundIncluded, "The lower bound of > is not part of the range", "FIL-054", saying: "range"),
-        .init(
-            .indexForgetsTheSign, "Negative integers come before positive ones in an index", "FIL-056",
-            saying: "negative"),
+        .init(.indexForgetsTheSign, "Negative integers come first in an index", "FIL-056", saying: "negative"),
         .init(.indexEndsAtNUL, "A text in an index does not end at NUL", "FIL-089", saying: "NUL"),
         .init(.indexPrefixEndsAtZ, "A prefix in an index is followed by any character", "FIL-063", saying: "prefix"),
-        .init(
-            .indexForgetsOtherConditions, "Counting by an index heeds the conditions it does not serve", "FIL-048",
-            saying: "count"),
+        .init(.indexForgetsOtherConditions, "Counting by an index heeds other conditions", "FIL-048", saying: "count"),
         .init(.indexLostOnReopen, "Indexes are there after reopening", "TAB-031", saying: "reopen"),
-        .init(
-            .literalOnTheLeftNotTurned, "A literal on the left turns the comparison around", "FIL-012", saying: "left"),
-        .init(
-            .duplicateInListFindsTwice, "A value that is twice in a list finds its rows once", "FIL-032",
-            saying: "duplicate"),
-        .init(
-            .idConditionsHeedCase, "Ids compare without regard to ASCII case in conditions", "FIL-123", saying: "case"),
+        .init(.literalOnTheLeftNotTurned, "A literal on the left turns comparisons", "FIL-012", saying: "left"),
+        .init(.duplicateInListFindsTwice, "A value twice in a list finds rows once", "FIL-032", saying: "duplicate"),
+        .init(.idConditionsHeedCase, "Ids compare without regard to case in conditions", "FIL-123", saying: "case"),
         .init(.rollbackKeepsIndexes, "A rollback takes back the changes of indexes", "TRN-012", saying: "roll"),
-        .init(
-            .indexBehindInWrite, "Queries of a transaction find its own changes through an index", "TRN-025",
-            saying: "index"),
-        .init(
-            .indexCountsNaN, "NaN is neither less nor greater than a number, through an index, too", "FIL-075",
-            saying: "NaN"),
+        .init(.indexBehindInWrite, "A transaction finds its own changes by an index", "TRN-025", saying: "index"),
+        .init(.indexCountsNaN, "NaN is neither less nor greater than a number in an index", "FIL-075", saying: "NaN"),
         .init(.indexSplitsZero, "-0.0 equals 0.0, through an index, too", "FIL-072", saying: "0.0"),
     ]
 }

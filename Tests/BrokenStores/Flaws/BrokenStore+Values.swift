@@ -5,21 +5,14 @@ extension BrokenStore {
         .init(.batchCutAtThousand, "A batch has no greatest number of rows", "UPS-019", saying: "rows"),
         .init(.mergeReplaces, "A column that a merge does not name keeps its value", "UPS-002", saying: "merge"),
         .init(.explicitNullIgnored, "Null in a merge clears the column", "UPS-003", saying: "null"),
-        .init(
-            .deletedRowComesBack, "A row that is deleted and inserted again has only its new values", "GET-019",
-            saying: "again"),
-        .init(
-            .firstOfTwoCounts, "Of two rows of one batch with the same id the last counts", "UPS-014", saying: "last"),
+        .init(.deletedRowComesBack, "A row inserted after a deletion has only new values", "GET-019", saying: "again"),
+        .init(.firstOfTwoCounts, "Of two rows of a batch with the same id the last counts", "UPS-014", saying: "last"),
         .init(.columnsOfFirstRow, "Rows of one batch may name different columns", "UPS-013", saying: "columns"),
         .init(
             .batchColumnsByPosition, "A batch made for another definition is taken by the names of its columns",
             "UPS-024", saying: "columns"),
-        .init(
-            .requiredColumnNotChecked, "A column that is not optional must be there and not null", "UPS-032",
-            saying: "invalidValue"),
-        .init(
-            .requiredColumnAskedOfMerges, "A merge need not name the columns that are required", "UPS-034",
-            saying: "merge"),
+        .init(.requiredColumnNotChecked, "A required column must have a value", "UPS-032", saying: "invalidValue"),
+        .init(.requiredColumnAskedOfMerges, "A merge need not name required columns", "UPS-034", saying: "merge"),
         .init(.unknownColumnDropped, "A column that the table does not define is refused", "UPS-029", saying: "column"),
         .init(.typeNotChecked, "A value of another type than its column is refused", "UPS-030", saying: "type"),
         .init(.emptyIDAccepted, "An empty id is refused", "UPS-035", saying: "empty"),
@@ -34,13 +27,10 @@ extension BrokenStore {
             .failedTransactionCommitted, "A transaction in which an upsert failed cannot be committed", "UPS-038",
             saying: "the write throws"),
         .init(.lockKeptAfterFailure, "After a failure the store works on", "TRN-054", saying: "body"),
-        .init(
-            .lockHeldForever, "After a failure the store works on, and does not wait for itself", "TRN-054",
-            saying: "hangs"),
+        .init(.lockHeldForever, "After a failure the store does not wait for itself", "TRN-054", saying: "hangs"),
         .init(.rowWithoutColumnsNotStored, "A row that names no column is stored", "UPS-005", saying: "id"),
         .init(.negativeIDsRefused, "An integer id may be any 64-bit integer", "SYN-003", saying: "id"),
-        .init(
-            .requiredNullInMergeAccepted, "A merge may not clear a column that is required", "UPS-033", saying: "null"),
+        .init(.requiredNullInMergeAccepted, "A merge may not clear a required column", "UPS-033", saying: "null"),
     ]
 
     /// Flaws in storing values and ids.
@@ -61,15 +51,11 @@ extension BrokenStore {
         .init(.lineEndsChanged, "Line ends are kept", "VAL-004", saying: "byte for byte"),
         .init(.doublesThroughText, "Every double is stored to the bit", "VAL-014", saying: "double"),
         .init(.wholeDoublesAsIntegers, "A whole double stays a double", "VAL-016", saying: "double"),
-        .init(
-            .idCutAtSixtyFour, "Ids of 255 characters are kept apart to the last", "VAL-039", saying: "maximum length"),
+        .init(.idCutAtSixtyFour, "Ids of 255 characters are kept apart", "VAL-039", saying: "maximum length"),
         .init(.idEndsAtNUL, "An id does not end at NUL", "VAL-037", saying: "NUL"),
         .init(.idNormalised, "Ids are not normalised", "VAL-038", saying: "id"),
-        .init(
-            .idFoldedByUnicode, "Only ASCII letters of ids compare without regard to case", "VAL-048", saying: "case"),
+        .init(.idFoldedByUnicode, "Only ASCII letters of ids compare in any case", "VAL-048", saying: "case"),
         .init(.exactIDsIgnoreCase, "Ids of a table with exact matching differ in case", "VAL-049", saying: "exact"),
-        .init(
-            .tableNameIsAPrefix, "A table has no row of another whose name begins alike", "VAL-041",
-            saying: "another table"),
+        .init(.tableNameIsAPrefix, "A table has no row of one with a longer name", "VAL-041", saying: "another table"),
     ]
 }
