@@ -100,8 +100,7 @@ extension ServerCheck {
             }
             try await check.insert(texts: texts)
             let page = try await check.list(order: [OrderTerm("id")])
-            try check.expect(
-                Set(page.rows.map(\.text)) == Set(texts), "a list of 300 kB is not as its rows were inserted")
+            try check.expect(Set(page.rows.map(\.text)) == Set(texts), "a list of 300 kB is not as rows were inserted")
         },
         ServerCheck(
             "SRV-109", "Parameters of the app do not affect a request",

@@ -38,8 +38,7 @@ struct KintoFlaw: Sendable, CustomStringConvertible {
             page: { page, _ in page.rows.removeAll { $0["deleted"] == true } }),
         .init(description: "an update has no version", check: "DIA-202", request: withoutVersion(.patch)),
         .init(description: "a delete has no version", check: "DIA-203", request: withoutVersion(.delete)),
-        .init(
-            description: "a lost update has no version", check: "DIA-502", request: withoutVersion(.patch)),
+        .init(description: "a lost update has no version", check: "DIA-502", request: withoutVersion(.patch)),
         .init(description: "an insert replaces", check: "DIA-201", request: { $0.headers[.ifNoneMatch] = nil }),
         .init(description: "every page is the last", check: "DIA-401", page: { page, _ in page.isLast = true }),
         .init(

@@ -67,8 +67,7 @@ extension Check {
                 try store.read { reader in
                     let rows = try reader.allRows("TodoItem")
                     let priorities = Set(rows.map { $0["priority"] ?? .null })
-                    try context.expect(
-                        priorities.count, is: 1, "the number of versions that one read sees: \(priorities)")
+                    try context.expect(priorities.count, is: 1, "number of versions that a read sees: \(priorities)")
                     let value = RowPredicate.literal(priorities.first ?? .null)
                     let query = TableQuery("TodoItem").filter(.column("priority") == value)
                     try context.expect(reader.rows(matching: query).rows, are: rows, "the rows found through the index")

@@ -35,8 +35,7 @@ final class ThreadTeam: Sendable {
         let isOnTime = group.wait(timeout: .now() + limit.seconds) == .success
         if let error = problem.withLock({ $0 }) { throw error }
         guard isOnTime else {
-            throw TimeOut(
-                kind: .thread, message: "\(what): a thread does not return from a call of the store", wait: limit)
+            throw TimeOut(kind: .thread, message: "\(what): a thread does not return from the store", wait: limit)
         }
     }
 

@@ -34,8 +34,7 @@ extension Check {
                 _ = try disk.fill(store)
                 disk.makeRoom()
                 for _ in 0..<3 { try disk.commit(to: store) }
-                try context.expect(
-                    StoreState(of: store), isOneOf: [disk.state], "the data read after three more commits")
+                try context.expect(StoreState(of: store), isOneOf: [disk.state], "data read after three more commits")
             }
         },
         Check(

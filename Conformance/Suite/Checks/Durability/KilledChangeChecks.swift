@@ -133,8 +133,7 @@ extension Check {
                 try store.define(tables)
                 let transactions = PairedTransactions(writer: "own", count: 2)
                 for number in transactions.numbers { try store.write { try transactions.apply(number, to: $0) } }
-                try context.expectPairs(
-                    [transactions: 2...2], in: store, "in a store whose creation was interrupted by a kill")
+                try context.expectPairs([transactions: 2...2], in: store, "in a store with an interrupted creation")
                 try store.close()
             }
         },

@@ -82,8 +82,7 @@ extension Check {
                         try reader.scan(range, descending: descending) { key, value in
                             number += descending ? -1 : 1
                             guard key.elementsEqual(space + bytes(number)) else {
-                                throw CheckFailure(
-                                    "\(count) keys: another key than \(number), descending \(descending)")
+                                throw CheckFailure("\(count) keys: another than \(number), descending \(descending)")
                             }
                             return .next
                         }

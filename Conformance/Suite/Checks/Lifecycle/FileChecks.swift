@@ -56,8 +56,7 @@ extension Check {
             let store = try context.store(.notes, holding: [["id": "1"]], in: "a")
             try store.close()
             try context.open("a").close()
-            try context.expect(
-                context.names(in: context.directory), is: ["a", "mine.txt"], "the names beside the store's folder")
+            try context.expect(context.names(in: context.directory), is: ["a", "mine.txt"], "names beside the store")
             try context.expect(!context.names(in: "\(context.directory)/a").isEmpty, "the store's folder is empty")
         },
         Check(

@@ -58,8 +58,7 @@ extension Check {
                 declared.maximumIDLength >= 255,
                 "ids of 255 characters are required, but only \(declared.maximumIDLength) declared")
             let isLasting = declared.isPersistent || declared.durability == .none
-            try context.expect(
-                isLasting, "durability \(declared.durability) is declared by a store that is not persistent")
+            try context.expect(isLasting, "durability \(declared.durability) of a store that is not persistent")
             try context.expect(
                 declared.isPersistent || !declared.sharesFilesWithProcesses,
                 "file sharing is declared by a store that is not persistent")

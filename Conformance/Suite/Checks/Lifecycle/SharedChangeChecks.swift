@@ -85,8 +85,7 @@ private final class SharedRun {
         content.apply(change, step)
         let place = "after \(change.words) \(maker)"
         let hasChanged = try store.externalCommits?.number() != number
-        try context.expect(
-            hasChanged, is: change != .rollback, "whether the external commit number has changed \(place)")
+        try context.expect(hasChanged, is: change != .rollback, "whether the external commit number changed \(place)")
         try expectContent(place)
     }
 

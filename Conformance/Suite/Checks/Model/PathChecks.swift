@@ -101,8 +101,7 @@ extension Check {
                 try store.read { reader in
                     do {
                         let (count, result) = (try reader.count(query), try reader.rows(matching: query))
-                        try context.expect(
-                            count, is: result.rows.count, "count(_:) of \(query.swiftSource) compared with its rows")
+                        try context.expect(count, is: result.rows.count, "count(_:) and rows of \(query.swiftSource)")
                         try context.expect(result.totalCount, is: count, "the total count of \(query.swiftSource)")
                     } catch let error as StoreError where error.code == .unsupportedQuery { return }
                 }

@@ -90,8 +90,7 @@ extension Check {
             let store = try queue(context)
             let count = try store.delete(ids: [.int(10), .int(11)], from: "MS_TableOperations")
             try context.expect(count, is: 1, "the number of rows that were deleted")
-            try context.expect(
-                store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is still found by id")
+            try context.expect(store.row(in: "MS_TableOperations", .int(10)) == nil, "the operation is found by id")
             try context.expect(SystemRows.operations(of: "TodoItem", key: "a"), in: store, finds: [2])
             try context.expect(TableQuery("MS_TableOperations"), in: store, finds: [2, 9, 100])
         },

@@ -31,8 +31,7 @@ extension Check {
         Check("TRN-024", "A write counts its own changes") { context in
             let store = try ThreeTables.store(context)
             try changing(store) { writer, rows in
-                try context.expect(
-                    writer.count(TableQuery("TodoItem")), is: rows.count, "A write counts its own changes")
+                try context.expect(writer.count(TableQuery("TodoItem")), is: rows.count, "a write counts its changes")
                 let open = TableQuery("TodoItem").filter(.column("complete") == false).limit(1).includingTotalCount()
                 try context.expect(writer.rows(matching: open).totalCount, is: 3, "total count inside the write")
                 try context.expect(writer.count(open), is: 3, "count of a condition inside the write")

@@ -91,8 +91,7 @@ extension Check {
                 try context.expectAsFilled(store, "after a cancelled write")
             case .failure(let error): throw CheckFailure("a cancelled write threw \(error), expected cancelled")
             default:
-                try context.expect(
-                    TableQuery("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write that returned")
+                try context.expect(TableQuery("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write")
                 try context.expect(
                     TableQuery("TodoItem"), in: store, finds: ["a", "b", "c", "d", "e"], "after a write that returned")
                 try store.write { writer in

@@ -82,8 +82,7 @@ extension Check {
         try store.read { reader in
             for (table, count) in zip(manyTables, counts) {
                 let ones = TableQuery(table.name, predicate: .column("n") == 1)
-                try context.expect(
-                    reader.count(TableQuery(table.name)), is: count, "the rows of \(table.name) \(moment)")
+                try context.expect(reader.count(TableQuery(table.name)), is: count, "rows of \(table.name) \(moment)")
                 try context.expect(reader.count(ones), is: count, "the rows with 1 of \(table.name) \(moment)")
             }
         }

@@ -49,8 +49,7 @@ struct DamageSample {
             throw CheckFailure("the store declares that it keeps its rows, but its directory has no nonempty file")
         }
         let unharmed = Damage(file: file.path, change: .cut(to: file.size))
-        try context.expectDamage(
-            [unharmed], of: sample, allows: [.right], "an undamaged copy of the store's directory is the same store")
+        try context.expectDamage([unharmed], of: sample, allows: [.right], "an undamaged copy is the same store")
         return sample
     }
 }
