@@ -74,7 +74,6 @@ private final class Watch: Sendable {
 // MARK: Callbacks from the C layer
 
 /// The functions that the C layer calls, in memory that is never freed.
-///
 /// `@unchecked Sendable`: the memory is written once, before the pointer is shared.
 private struct Callbacks: @unchecked Sendable {
     let pointer: UnsafePointer<tideline_file_observer>

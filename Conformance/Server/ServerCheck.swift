@@ -19,20 +19,13 @@ public struct ServerCheck: Sendable, Identifiable {
     /// applies to what no client works with, such as lost rows, changed values, and requests without a response.
     public let tolerance: String?
 
+    /// The properties of the server without which the check is skipped.
     let needs: [ServerNeed]
-    /// Whether the check reads the rows that checks of paging share. They are inserted before its time begins.
+    /// Whether the check reads ``ServerSession/sharedRows()``, which are inserted before its time begins.
     let readsSharedRows: Bool
     let body: @Sendable (ServerCheckContext) async throws -> Void
 
-    /// Creates a check.
-    ///
-    /// - Parameters:
-    ///   - id: `SRV-`, the digit of the group, and two digits.
-    ///   - promise: The behavior of a server, in the present tense, without a full stop.
-    ///   - why: The reason why clients rely on the promise; shown by `--explain`.
-    ///   - tolerance: How a client works with another behavior.
-    ///   - needs: The properties of the server without which the check is skipped.
-    ///   - readsSharedRows: Whether the check reads the rows of ``ServerSession/sharedRows()``.
+    /// Creates a check. The promise is the behavior of a server, in the present tense, without a full stop.
     init(
         _ id: String, _ promise: String, why explanation: String, tolerated tolerance: String? = nil,
         needs: [ServerNeed] = [], readsSharedRows: Bool = false,

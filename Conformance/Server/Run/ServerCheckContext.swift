@@ -3,10 +3,8 @@ internal import Synchronization
 internal import TidelineStore
 internal import TidelineWire
 
-/// One run of one check: the rows that it makes, and its requests.
-///
-/// Each row has the check's own random text in the column `mark`, and its id begins with it unless the server assigns
-/// ids. All lists are restricted to these rows.
+/// One run of one check: its requests and its rows, which have a random text in the column `mark` and as the beginning
+/// of their ids, unless the server assigns ids. All lists are restricted to these rows.
 final class ServerCheckContext: Sendable {
     let session: ServerSession
     /// The value of the column `mark` in the rows of this check.

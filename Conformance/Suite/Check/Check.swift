@@ -20,15 +20,8 @@ public struct Check: Sendable, Identifiable {
 
     let body: @Sendable (CheckContext) throws -> Void
 
-    /// Creates a check.
-    ///
-    /// - Parameters:
-    ///   - id: The group's code, a hyphen, and three digits.
-    ///   - promise: The behavior of a store, in the present tense, without a full stop.
-    ///   - why: The reason for the promise and the mistakes that break it; shown by `--explain`.
-    ///   - tier: By default ``CheckTier/required``, or ``CheckTier/capability`` if `needs` contains a capability.
-    ///   - since: The version of the contract that made the promise.
-    ///   - needs: The capabilities and hooks that the check requires.
+    /// Creates a check. The promise is the behavior of a store, in the present tense, without a full stop. The tier is
+    /// by default ``CheckTier/required``, or ``CheckTier/capability`` if `needs` contains a capability.
     init(
         _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil, since: Int = 1,
         needs: [CheckNeed] = [], body: @escaping @Sendable (CheckContext) throws -> Void

@@ -51,10 +51,7 @@ struct FileLog: Sendable {
     /// Returns the number of marks before an entry.
     func marks(before position: Int) -> Int { marks.prefix { $0 <= position }.count }
 
-    /// Adds an operation.
-    ///
-    /// - Parameter content: Returns the current content of a file that the log does not know because its creation was
-    ///   not observed.
+    /// Adds an operation; `content` returns that of a file whose creation was not observed.
     mutating func add(_ operation: FileOperation, content: (String) -> [UInt8]?) {
         switch operation.kind {
         case .open, .read, .map: break

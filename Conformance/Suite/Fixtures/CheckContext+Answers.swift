@@ -78,8 +78,7 @@ private struct AnswerRun {
         }
     }
 
-    /// Exchanges values between rows, adds and removes other rows, and restores the original state. An index that keeps
-    /// old entries or misses restored ones gives wrong answers afterwards.
+    /// Exchanges values between rows, adds and removes others, and restores them: no index may keep or miss entries.
     private func stir(_ table: String, _ writer: some StoreWriter) throws {
         let others = rows.enumerated().map { index, row in
             copy(of: row, id: sample.idType == .int ? .int(Int64(7_000 + index)) : .string("other-\(index)"))

@@ -2,12 +2,7 @@ internal import TidelineStore
 
 extension CheckContext {
     /// Makes a change and checks its result inside the write, in a read after it, and, if stores keep their rows, after
-    /// reopening.
-    ///
-    /// - Parameters:
-    ///   - name: The store's directory.
-    ///   - look: Receives a reader and a description of where it reads, for messages.
-    /// - Returns: The reopened store.
+    /// reopening. `look` receives a reader and, for messages, where it reads. Returns the reopened store.
     @discardableResult
     func apply(
         to store: TracedStore, in name: String = "store", _ change: (TracedWriter) throws -> Void,
@@ -31,9 +26,8 @@ extension CheckContext {
         try apply(to: store(table), { try $0.upsert(rows, into: table.name) }, thenLook: look)
     }
 
-    /// Fails unless a table holds exactly these rows according to lookups, a scan, and a count.
-    ///
-    /// - Parameter rows: The rows in any order; columns that they do not name are null.
+    /// Fails unless a table holds exactly these rows, in any order and with null for columns that they do not name,
+    /// according to lookups, a scan, and a count.
     func expect(_ schema: TableSchema, in reader: any StoreReader, holds rows: [Row], _ place: String) throws {
         let complete = schema.completing(rows)
         for row in complete {

@@ -80,9 +80,7 @@ enum Permissions {
         }
     }
 
-    /// Runs `body` while access is denied to a folder and everything below it.
-    ///
-    /// - Throws: What `body` throws; ``NotDecidable`` if permissions do not restrict this process.
+    /// Runs `body` while access is denied below a folder; throws ``NotDecidable`` if this process is not restricted.
     static func deny(_ access: Access, below folder: String, _ body: () throws -> Void) throws {
         let (files, folders) = contents(of: folder)
         // A folder loses its permissions after its content, and regains them before.

@@ -15,8 +15,7 @@ extension TableSchema {
 }
 
 extension Row {
-    /// Returns a row with a value in every column of ``TableSchema/allTypes``, different for each number. Every store
-    /// keeps these values, so a failure is not caused by the values.
+    /// Returns a row of ``TableSchema/allTypes`` for each number, with a value that every store keeps in each column.
     static func typed(_ id: RowID, _ number: Int64 = 1) -> Row {
         Row(id: id).merging([
             "bool": .bool(number % 2 == 1), "int": .int(number), "double": .double(Double(number) + 0.5),
@@ -49,8 +48,7 @@ extension CheckContext {
         return taken.isEmpty ? "store" : "store \(taken.count + 1)"
     }
 
-    /// Makes the same change in a table without indexes and in one with indexes, and fails unless both then hold the
-    /// expected rows: inside the write, in a read after it, and after reopening.
+    /// Fails unless a change, with indexes and without, leads to these rows: in the write, after it, and reopened.
     func expectRows(
         from rows: [Row] = [], become expected: [Row], after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
@@ -74,8 +72,7 @@ extension CheckContext {
         }
     }
 
-    /// Fails unless queries that compare each column with each of its current and former values, in both orders, give
-    /// the evaluator's answers for these rows.
+    /// Fails unless queries by each column's current and former values, in both orders, give the evaluator's answers.
     func expectIndexes(
         of schema: TableSchema, in reader: any StoreReader, follow rows: [Row], formerly: [Row], _ place: String
     ) throws {
@@ -97,8 +94,7 @@ extension CheckContext {
         }
     }
 
-    /// Fails unless values of a column are returned bitwise identical and with their type: by lookup, by scan, and
-    /// through an index; inside the write, in a read after it, and after reopening.
+    /// Fails unless values are kept bitwise by lookup, scan, and index: in the write, after it, and reopened.
     func expectKept(_ values: [Value], as type: ColumnType) throws {
         let rows = zip(0..., values).map { Row(id: .string("row \($0)")).merging(["v": $1, "n": .int($0)]) }
         let values = Dictionary(uniqueKeysWithValues: zip(rows.map(\.idText), values))

@@ -9,10 +9,8 @@ struct ChildHang: Error {
 }
 
 extension CheckContext {
-    /// Calls `body` with a second process that carries out the steps. The process is killed afterwards if it is still
-    /// running.
-    ///
-    /// - Parameter environment: Environment variables in addition to those of this process.
+    /// Calls `body` with a second process that carries out the steps, with more environment variables. It is killed
+    /// afterwards if it is still running.
     func child<T>(_ steps: [ChildStep], environment: [String: String] = [:], body: (ChildProcess) throws -> T) throws
         -> T
     {

@@ -6,13 +6,7 @@ final class ChildProcess {
     private let errorFile: String
     private let patience: TimeInterval
 
-    /// Starts the process and waits until it has begun.
-    /// - Parameters:
-    ///   - command: The executable to start.
-    ///   - job: The job to carry out.
-    ///   - environment: Environment variables in addition to those of this process.
-    ///   - errorFile: The file for its standard error.
-    ///   - patience: The maximum wait for any event, in seconds.
+    /// Starts the process and waits until it has begun. Each wait takes at most `patience` seconds.
     init(
         _ command: StoreProcess, job: ChildJob, environment: [String: String], errorFile: String,
         patience: TimeInterval

@@ -48,9 +48,7 @@ package struct RandomRows: Sendable {
         return TableSchema(name, columns: optional + required)
     }
 
-    /// Returns rows that are valid for a table definition, with distinct identifiers.
-    ///
-    /// - Parameter namesAllColumns: Whether every row names every column; otherwise optional ones may be absent.
+    /// Returns valid rows with distinct identifiers; each names all columns, or may lack optional ones.
     package mutating func rows(_ count: Int, of schema: TableSchema, namesAllColumns: Bool = false) -> [Row] {
         var taken: Set<[UInt8]> = []
         return (0..<count).map { _ in

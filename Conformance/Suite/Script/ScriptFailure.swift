@@ -39,8 +39,8 @@ struct ScriptFailure: Error {
 }
 
 extension StoreModel {
-    /// Returns the first difference between a reader and this model, or `nil` if there is none: every table as a whole
-    /// and along each index in both directions, counts, and each row by its identifier.
+    /// Returns the first difference between a reader and this model, if any: of each table, as a whole and along each
+    /// index in both directions, of counts, and of each row by its identifier.
     func failure(in reader: some StoreReader) throws -> ScriptFailure? {
         for name in tables.keys.sorted() {
             if let failure = try failure(in: reader, table: name) { return failure }

@@ -1,9 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Threads that a check runs concurrently, and their errors.
-///
-/// All waits have a time limit: a store call that never returns fails the current check and does not block others.
+/// Threads of a check, and their errors. Waits have a time limit: a call that never returns blocks no other check.
 final class ThreadTeam: Sendable {
     private let group = DispatchGroup()
     private let problem = Mutex<(any Error)?>(nil)
@@ -66,10 +64,8 @@ final class Signal: Sendable {
         }
     }
 
-    /// Returns whether ``send()`` arrives before the thread that sent `start` has slept for a tenth of a second. Call
-    /// this where the signal must not arrive before this thread continues: it detects a store that fails to wait, and
-    /// costs a correct store a tenth of a second. On Linux, a thread that lacks processor time is not taken for one
-    /// that waits.
+    /// Returns whether ``send()`` arrives before the thread that sent `start` has slept for a tenth of a second, which
+    /// detects a store that fails to wait. On Linux, a thread that lacks processor time is not taken for a waiting one.
     func comesTooEarly(after start: Signal, _ context: CheckContext) -> Bool {
         let end = DispatchTime.now() + context.wait(.thread).seconds
         var sleeps = 0
@@ -106,9 +102,8 @@ extension CheckContext {
         try onThreads(1, what) { _ in try body() }
     }
 
-    /// Runs `work` while several threads repeat `read`, each at least once; `read` receives its previous result.
-    ///
-    /// Readers eventually stop by themselves, so that a store whose writers wait for readers does not wait forever.
+    /// Runs `work` while several threads repeat `read` with its previous result, each at least once. They stop
+    /// some time, so that a store whose writers wait for readers does not wait forever.
     func beside<State>(
         readers: Int, first: State, read: @escaping @Sendable (State) throws -> State, _ work: () throws -> Void
     ) throws where State: Sendable {

@@ -1,10 +1,8 @@
 internal import TidelineStore
 internal import TidelineSupport
 
-/// A sequence of commits and the content of a store after each.
-///
-/// Every commit changes several rows of two tables, so that a partial commit is detected; a row of the second table
-/// contains the number of the commit.
+/// Commits, each of several rows of two tables, so that a partial one is detected, and a store's content after each.
+/// A row of the second table contains the number of the commit.
 struct CommitScript: Sendable {
     /// One commit.
     enum Step: Sendable {
@@ -37,11 +35,7 @@ struct CommitScript: Sendable {
         states.append(state)
     }
 
-    /// Adds a commit with random rows.
-    ///
-    /// - Parameters:
-    ///   - rows: The number of rows stored in the first table.
-    ///   - longest: The maximum length of their text.
+    /// Adds a commit with `rows` random rows of the first table, whose text has at most the length `longest`.
     mutating func change(rows: Int = 4, longest: Int = 400, ids: Int = 24) {
         let number = steps.count
         let items = (0..<rows).map { index in item((number * rows + index) % ids, longest) }

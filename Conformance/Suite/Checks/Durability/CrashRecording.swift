@@ -8,10 +8,8 @@ struct CrashRecording: Sendable {
     let log: FileLog
     let context: CheckContext
 
-    /// Runs a script on a new store.
-    ///
-    /// - Parameter count: The number of commits after which the store is closed and reopened, or `nil` for never.
-    /// - Throws: ``NotDecidable`` if not all file operations of the store can be observed.
+    /// Runs a script on a new store, which is reopened after each `count` of commits; throws ``NotDecidable`` if not
+    /// all file operations of the store can be observed.
     init(_ script: CommitScript, in context: CheckContext, reopeningEvery count: Int? = nil) throws {
         self.script = script
         self.context = context
@@ -147,10 +145,8 @@ extension CrashRecording {
         }
     }
 
-    /// Fails unless a store that loses power during recovery from a power loss keeps its state.
-    ///
-    /// - Parameter count: The number of first losses of each extent per round, each with one second loss of each
-    ///   extent.
+    /// Fails unless a store that loses power during recovery from a power loss keeps its state: after `count` losses of
+    /// each extent per round, each with one second loss of each extent.
     func expectRecovery(surviving extents: [PowerLoss.Extent], count: Int) throws {
         var chance = SplitMix64(seed: context.seed &+ 1)
         for extent in extents {

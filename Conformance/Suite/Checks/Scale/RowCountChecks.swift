@@ -3,10 +3,7 @@ internal import Synchronization
 internal import TidelineStore
 
 extension Check {
-    /// Every operation on few and on very many rows.
-    ///
-    /// A store that reads, sorts, or deletes in batches, or that keeps a cache of limited size, may be right up to a
-    /// number of rows that tests like and wrong beyond it.
+    /// Every operation on few and on very many rows: a store with batches or limited caches may be right for few.
     static let scaleOperations: [Check] = [
         operation("SCA-021", "A scan finds all rows, in the order of ids and in the opposite order") { run in
             try run.store.read { reader in

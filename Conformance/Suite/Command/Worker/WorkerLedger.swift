@@ -33,11 +33,7 @@ struct WorkerLedger {
         }
     }
 
-    /// Processes the worker's death and returns the resulting check results, at least one.
-    ///
-    /// - Parameters:
-    ///   - end: How the process ended, such as `with signal 11`.
-    ///   - output: The end of its standard error.
+    /// Processes the worker's death, such as `with signal 11`, with the last errors; returns at least one result.
     mutating func died(_ end: String, output: String) -> [CheckResult] {
         defer { running = nil }
         if let running {

@@ -61,11 +61,8 @@ extension KnownContent {
 // MARK: - Locations
 
 extension DamageSample {
-    /// Returns damages spread over all files in proportion to their size, with at least a few for each.
-    ///
-    /// - Parameters:
-    ///   - count: The approximate number.
-    ///   - change: Returns the change for a file of the given size at the given offset.
+    /// Returns about `count` damages spread over all files in proportion to their size, with at least a few for each;
+    /// `change` returns that for a file of the given size at the given offset.
     func damages(
         _ count: Int, _ random: inout SplitMix64,
         _ change: (_ size: Int, _ place: Int, inout SplitMix64) -> Damage.Change

@@ -43,8 +43,8 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
     /// The results as text for a terminal, with the reason and the last requests of each failure.
     public var text: String { TerminalReport().text(of: self) }
 
-    /// The number of results that a strict run counts as failures besides those of ``hasFailures``: checks that were
-    /// skipped, tolerated, or not run, and known failures. Checks that no store or dialect could all pass are excluded.
+    /// The failures of a strict run besides ``hasFailures``: checks that were skipped, tolerated, not run, or known to
+    /// fail, except those that no store or dialect could all pass.
     package var strictFailures: Int {
         stores.reduce(0) { sum, store in
             sum + store.results.count { $0.status != .passed && !$0.status.isFailure && $0.isExcluded != true }

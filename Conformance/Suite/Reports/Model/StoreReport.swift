@@ -15,9 +15,7 @@ public struct StoreReport: Sendable, Hashable, Codable {
     /// The total duration in seconds.
     public var seconds: Double
 
-    /// Creates the report of a store.
-    ///
-    /// - Parameter all: Every check of the suite, requested or not, for the verdicts. If empty, there are no verdicts.
+    /// Creates the report of a store; `all` are the suite's checks, or none for a report without verdicts.
     package init(
         name: String, capabilities: StoreCapabilities?, results: [CheckResult], seconds: Double,
         among all: [Check] = Check.all
@@ -99,8 +97,7 @@ struct Omission {
     /// The identifiers of the checks.
     var ids: [String]
 
-    /// Returns all omissions of a report, grouped by status, with the largest first. Stores with the same omissions are
-    /// combined.
+    /// Returns all omissions of a report by status, with the largest first, combining stores with the same omissions.
     static func all(of report: ConformanceReport) -> [Omission] {
         let all = [CheckStatus.skipped, .notRun].flatMap { status in
             let omissions = report.stores.flatMap { Omission.all(of: $0, status) }
@@ -148,9 +145,7 @@ public struct ProfileVerdict: Sendable, Hashable, Codable {
     /// failed.
     public var notRun: Int
 
-    /// Creates the verdict on a profile from results.
-    ///
-    /// - Parameter all: Every check of the suite; checks without a result did not run.
+    /// Creates the verdict on a profile from results; those of all checks that lack a result did not run.
     package init(_ profile: Profile, results: [CheckResult], among all: [Check] = Check.all) {
         let wanted = Set(all.lazy.filter { profile.groups.contains($0.group) }.map(\.id))
         let totals = StatusTotals(results.filter { wanted.contains($0.id) })
