@@ -92,8 +92,7 @@ extension Check {
     static let concurrencyProcessReaders: [Check] = [
         Check(
             "CON-105", "Commits of another process are visible to the next read and the next write",
-            why: "Cached data, such as a page, a row, or a row count, may be outdated by then.",
-            needs: [.sharedFiles, .process]
+            why: "Cached data, such as a page, a row, or a row count, may be outdated by then."
         ) { context in
             let store = try context.store(PairedTransactions.tables)
             let find = ChildStep.find(table: "left", column: "number", value: 7)
@@ -118,8 +117,7 @@ extension Check {
         },
         Check(
             "CON-106", "Tables and columns that another process defines can be used immediately",
-            why: "Definitions that a store read at opening may have changed since.",
-            needs: [.sharedFiles, .process]
+            why: "Definitions that a store read at opening may have changed since."
         ) { context in
             let store = try context.store(.notes, holding: [["id": "1", "text": "old"]])
             var notes = TableSchema.notes
@@ -136,8 +134,7 @@ extension Check {
         },
         Check(
             "CON-107", "An index that another process defines is updated by the next write",
-            why: "A store that read the indexes at opening writes no entries into new ones, so queries miss rows.",
-            needs: [.sharedFiles, .process]
+            why: "A store that read the indexes at opening writes no entries into new ones, so queries miss rows."
         ) { context in
             let store = try context.store(.notes, holding: [["id": "1", "number": 7]])
             try store.put(["id": "2", "number": 8], into: "Note")
@@ -160,7 +157,7 @@ extension Check {
         },
         Check(
             "CON-108", "A transaction of another process is visible after its commit, and completely",
-            needs: [.sharedFiles, .readersBesideWriter, .process]
+            needs: [.readersBesideWriter]
         ) { context in
             let store = try context.store(PairedTransactions.tables)
             let other = PairedTransactions(writer: "other", count: 4, rows: 30)
@@ -174,7 +171,7 @@ extension Check {
         },
         Check(
             "CON-109", "A read sees one snapshot while another process commits",
-            needs: [.sharedFiles, .readersBesideWriter, .process]
+            needs: [.readersBesideWriter]
         ) { context in
             let store = try context.store(PairedTransactions.tables)
             let before = PairedTransactions(writer: "other", count: 2, rows: 10)
@@ -198,7 +195,7 @@ extension Check {
         },
         Check(
             "CON-110", "Every read concurrent with a writing process sees complete transactions",
-            tier: .stress, needs: [.sharedFiles, .process]
+            tier: .stress
         ) { context in
             let store = try context.store(PairedTransactions.tables)
             let other = PairedTransactions(writer: "other", count: 30 * context.rounds, rows: 4)
@@ -213,7 +210,7 @@ extension Check {
             }
             try context.expectPairs([other: other.count...other.count], in: store, "after the writer")
         },
-    ]
+    ].needing(.sharedFiles, .process)
 }
 
 extension CheckContext {
