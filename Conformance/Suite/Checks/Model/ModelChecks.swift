@@ -3,7 +3,7 @@ internal import TidelineStore
 extension Check {
     /// Random operations and limits.
     static let model: [Check] = [
-        modelScripts, modelPaths, modelLimits, modelQueries,
+        modelScripts, modelPaths, modelLimits, modelQueryLimits, modelQueries,
     ].flatMap { $0 }
 
     /// Random operations compared with a model.
