@@ -53,33 +53,6 @@ struct PoisonTests {
         #expect(try world.serverTexts() == ["edited", "pulled"])
     }
 
-    @Test("Q5 an edit of the row of a deferred operation waits for that operation")
-    func machine() {
-        var machine = PushMachine()
-        let earlier = PushMachine.EarlierFailures(deferred: [1, 4], held: [2])
-        #expect(machine.step(.started(last: 6, earlier: earlier)) == .find(after: 0, upTo: 6))
-        #expect(machine.step(.found(PushMachineTests.candidate(1, "a"))) == .find(after: 1, upTo: 6))
-        #expect(machine.step(.found(PushMachineTests.candidate(2, "b"))) == .find(after: 2, upTo: 6))
-        #expect(machine.step(.found(PushMachineTests.candidate(3, "a"))) == .find(after: 3, upTo: 6))
-        #expect(machine.step(.found(PushMachineTests.candidate(4, "d"))) == .find(after: 4, upTo: 6))
-        #expect(machine.step(.found(PushMachineTests.candidate(5, "b"))) == .find(after: 5, upTo: 6))
-        #expect(machine.step(.found(PushMachineTests.candidate(6, "e"))) == .send(6))
-        #expect(machine.step(.succeeded(6)) == .find(after: 0, upTo: 1))
-        #expect(machine.step(.found(PushMachineTests.candidate(1, "a"))) == .send(1))
-        #expect(machine.step(.failed(1, isServerFailure: true)) == .find(after: 3, upTo: 4))
-        #expect(machine.step(.found(PushMachineTests.candidate(4, "d"))) == .send(4))
-        #expect(machine.step(.succeeded(4)) == .finish)
-    }
-
-    @Test("Q5 canonically equivalent identifiers are different rows in the order of operations")
-    func equivalentRows() {
-        var machine = PushMachine()
-        _ = machine.step(.started(last: 2))
-        #expect(machine.step(.found(PushMachineTests.candidate(1, "caf\u{E9}"))) == .send(1))
-        #expect(machine.step(.failed(1, isServerFailure: false)) == .find(after: 1, upTo: 2))
-        #expect(machine.step(.found(PushMachineTests.candidate(2, "cafe\u{301}"))) == .send(2))
-    }
-
     @Test("A table whose server makes the identifiers is rejected once, no duplicates", arguments: StoreKind.perEngine)
     func foreignIDs(_ stores: StoreKind) async throws {
         let world = try World(stores) { $0.reproduce([.original, .makesIDs]) }
@@ -270,26 +243,5 @@ struct PoisonTests {
         client.transport.inspect(nil)
         try await client.context.push()
         #expect(try await client.queue().isEmpty)
-    }
-
-    @Test("P3 an operation that is not available fails alone only if others succeed")
-    func failingAlone() {
-        func makeMachine(_ earlier: PushMachine.EarlierFailures = .init()) -> PushMachine {
-            var machine = PushMachine(maxInFlight: 2)
-            _ = machine.step(.started(last: 2, earlier: earlier))
-            _ = machine.step(.found(PushMachineTests.candidate(1, "a")))
-            _ = machine.step(.found(PushMachineTests.candidate(2, "b")))
-            return machine
-        }
-        var machine = makeMachine()
-        let before = machine.mayFailAlone(1)
-        _ = machine.step(.succeeded(2))
-        let after = machine.mayFailAlone(1)
-        #expect(!before && after)
-        var repeated = makeMachine(.init(deferred: [1, 2], unavailable: [1, 2]))
-        let results = (1...3).map { _ in repeated.mayFailAlone(1) && repeated.countFailingAlone() }
-        #expect(results == [true, true, false])
-        let isAlone = makeMachine(.init(deferred: [1])).mayFailAlone(1)
-        #expect(!isAlone)
     }
 }

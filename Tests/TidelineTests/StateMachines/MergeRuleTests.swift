@@ -209,18 +209,3 @@ struct MergeRuleTests {
         #expect(try decide(failing, local: mine.merging(["a": "x"])).decision == .row(theirs.merging(["b": 6])))
     }
 }
-
-extension PushMachineTests {
-    @Test("C3 an operation whose conflict was resolved is sent again, before others, up to four times")
-    func rebased() {
-        var machine = PushMachine()
-        _ = machine.step(.started(last: 9))
-        #expect(machine.step(.found(Self.candidate(1, "a"))) == .send(1))
-        for _ in 1...4 {
-            #expect(machine.mayResolve(1))
-            #expect(machine.step(.rebased(1)) == .send(1))
-        }
-        #expect(!machine.mayResolve(1) && machine.mayResolve(2))
-        #expect(machine.step(.failed(1, isServerFailure: false)) == .find(after: 1, upTo: 9))
-    }
-}
