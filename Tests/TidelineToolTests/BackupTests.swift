@@ -166,8 +166,7 @@ struct BackupTests {
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
         try "mine".write(toFile: tool.path("file"), atomically: true, encoding: .utf8)
-        let refused = try tool.run("backup", "--store", source, tool.path("file"))
-        #expect(refused.status == 1 && refused.err.contains("\(tool.path("file")) exists"), "\(refused)")
+        try tool.run("backup", "--store", source, tool.path("file")).expect(1, "\(tool.path("file")) exists")
         #expect(try String(contentsOfFile: tool.path("file"), encoding: .utf8) == "mine")
         let folder = try tool.run("backup", "--store", source, tool.path("none/file"))
         #expect(folder.status == 1 && folder.err.contains("there is no folder \(tool.path("none"))"), "\(folder)")
@@ -176,8 +175,7 @@ struct BackupTests {
         for engine in Self.engines {
             let target = try StoreLocation(parsing: tool.location(engine, "file"))
             try "mine".write(toFile: target.path, atomically: true, encoding: .utf8)
-            let refused = try tool.run("restore", "--store", target.text, tool.path("good"))
-            #expect(refused.status == 1 && refused.err.contains("\(target.path) exists"), "\(refused)")
+            try tool.run("restore", "--store", target.text, tool.path("good")).expect(1, "\(target.path) exists")
             #expect(try String(contentsOfFile: target.path, encoding: .utf8) == "mine")
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
@@ -206,10 +204,10 @@ struct BackupTests {
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
         // A limit on the size of files: 64 blocks of 1024 bytes. The backup of these rows is larger.
-        let output = try ToolProcess.run(
+        try ToolProcess.run(
             ["-c", #"trap '' XFSZ; ulimit -f 64; exec "$@""#, "sh", tool.executable.path, "backup", "--store", source]
-                + [tool.path("file")], executable: URL(fileURLWithPath: "/bin/bash"))
-        #expect(output.status == 1 && output.err.contains("file.incomplete-"), "\(output)")
+                + [tool.path("file")], executable: URL(fileURLWithPath: "/bin/bash")
+        ).expect(1, "file.incomplete-")
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         #expect(!files.contains { $0.hasPrefix("file") }, "\(files)")
     }
@@ -275,18 +273,18 @@ struct BackupTests {
     @Test("The stores of clients, stores without a server, and other files are refused")
     func otherStores() async throws {
         #expect(try tool.todo("add", "Milk").status == 0)
-        let client = try tool.run("backup", "--store", "sqlite:\(tool.path("client.db"))", tool.path("file"))
-        #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")
-        let missing = try tool.run("backup", "--store", "sqlite:\(tool.path("none.db"))", tool.path("file"))
-        #expect(missing.status == 1 && missing.err.contains("none.db; name the server's store"), "\(missing)")
+        try tool.run("backup", "--store", "sqlite:\(tool.path("client.db"))", tool.path("file"))
+            .expect(1, "belongs to a client")
+        try tool.run("backup", "--store", "sqlite:\(tool.path("none.db"))", tool.path("file"))
+            .expect(1, "none.db; name the server's store")
         let memory = try tool.run("backup", "--store", "memory", tool.path("file"))
         #expect(memory.status == 64, "\(memory)")
-        let store = try tool.run(
-            "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db"))
-        #expect(store.status == 1 && store.err.contains("not a backup"), "\(store)")
+        try tool.run(
+            "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db")
+        ).expect(1, "not a backup")
         _ = try tool.startServer(engine: .leveldb)
-        let locked = try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
-        #expect(locked.status == 1 && locked.err.contains("stop the server"), "\(locked)")
+        try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
+            .expect(1, "stop the server")
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         #expect(!files.contains { $0.hasPrefix("file") || $0.hasPrefix("b.db") || $0.hasPrefix("none") }, "\(files)")
     }

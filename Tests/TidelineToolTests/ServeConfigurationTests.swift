@@ -147,16 +147,15 @@ struct ServeConfigurationTests {
             try tables.write(toFile: schema, atomically: true, encoding: .utf8)
             return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
         }
-        let new = try check("tables: { A: { columns: { a: string } } }")
-        #expect(new.status == 0 && new.out.contains("does not exist and would be created"), "\(new)")
-        #expect(new.out.contains("change: create table \"A\": a string; index on updatedAt"), "\(new)")
+        try check("tables: { A: { columns: { a: string } } }")
+            .expect(
+                0, "does not exist and would be created", "change: create table \"A\": a string; index on updatedAt")
         #expect(!FileManager.default.fileExists(atPath: try StoreLocation(parsing: store).path))
         let (server, _) = try tool.startServer("--schema", schema, engine: engine)
         server.stop()
         #expect(server.errors().contains("schema change: create table \"A\""))
         let before = try await withStore(StoreLocation(parsing: store)) { try $0.tables() }
-        let same = try check("tables: { A: { columns: { a: string } } }")
-        #expect(same.status == 0 && same.out.contains("no table would change"), "\(same)")
+        try check("tables: { A: { columns: { a: string } } }").expect(0, "no table would change")
         let more = try check(
             "tables: { A: { columns: { a: string, b: int }, indexes: [[b]] }, B: { columns: { c: { type: int, required: true } } } }"
         )
@@ -164,10 +163,8 @@ struct ServeConfigurationTests {
             "change: table \"A\": add column \"b\", int", "change: table \"A\": add an index on b",
             "change: create table \"B\": c int, required; index on updatedAt",
         ] { #expect(more.out.contains(line), "\(more)") }
-        let wrong = try check("tables: { A: { columns: { a: int } } }")
-        #expect(wrong.status == 1 && wrong.err.contains("has type string"), "\(wrong)")
-        let invalid = try check("tables: { A: { columns: { a: strin } } }")
-        #expect(invalid.status == 1 && invalid.err.contains("schema.yaml:1"), "\(invalid)")
+        try check("tables: { A: { columns: { a: int } } }").expect(1, "has type string")
+        try check("tables: { A: { columns: { a: strin } } }").expect(1, "schema.yaml:1")
         #expect(try await withStore(StoreLocation(parsing: store)) { try $0.tables() } == before)
     }
 
@@ -182,27 +179,22 @@ struct ServeConfigurationTests {
             try tables.write(toFile: schema, atomically: true, encoding: .utf8)
             return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
         }
-        let missing = try check("tables: { A: { columns: { a: string } } }")
-        #expect(missing.status == 1 && missing.err.contains("it does not exist"), "\(missing)")
+        try check("tables: { A: { columns: { a: string } } }").expect(1, "it does not exist")
         #expect(try check("tables: { A: { columns: { a: string } } }", in: store).status == 0)
         let (server, _) = try tool.startServer("--schema", tool.path("schema.yaml"), engine: engine)
         server.stop()
-        let same = try check("tables: { A: { columns: { a: string } } }")
-        #expect(same.status == 0 && same.out.contains("the server can start"), "\(same)")
-        let more = try check("tables: { A: { columns: { a: string } }, B: { columns: { b: int } } }")
-        #expect(more.status == 1 && more.err.contains("readOnly"), "\(more)")
+        try check("tables: { A: { columns: { a: string } } }").expect(0, "the server can start")
+        try check("tables: { A: { columns: { a: string } }, B: { columns: { b: int } } }").expect(1, "readOnly")
     }
 
     @Test("serve --check refuses a client's store and a missing folder, and --print-config starts nothing")
     func refusals() throws {
         let tool = try Tool()
         #expect(try tool.todo("add", "Milk").status == 0)
-        let client = try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("client.db"))")
-        #expect(client.status == 1 && client.err.contains("belongs to a client"), "\(client)")
-        let folder = try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("none/a.db"))")
-        #expect(folder.status == 1 && folder.err.contains("there is no folder"), "\(folder)")
-        let printed = try tool.run("serve", "--print-config", "--store", "sqlite:\(tool.path("new.db"))")
-        #expect(printed.status == 0 && printed.out.contains("port: 8080  # default"), "\(printed)")
+        try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("client.db"))").expect(1, "belongs to a client")
+        try tool.run("serve", "--check", "--store", "sqlite:\(tool.path("none/a.db"))").expect(1, "there is no folder")
+        try tool.run("serve", "--print-config", "--store", "sqlite:\(tool.path("new.db"))")
+            .expect(0, "port: 8080  # default")
         #expect(!FileManager.default.fileExists(atPath: tool.path("new.db")))
     }
 
@@ -213,9 +205,8 @@ struct ServeConfigurationTests {
         let tool = try Tool()
         let (_, url) = try tool.startServer()
         let port = try #require(url.split(separator: ":").last)
-        let output = try tool.run("serve", "--port", String(port), "--store", "sqlite:\(tool.path("second.db"))")
-        #expect(output.status == 1)
-        #expect(output.err.contains("cannot listen on 127.0.0.1 port \(port): ") && output.err.contains("in use"))
+        try tool.run("serve", "--port", String(port), "--store", "sqlite:\(tool.path("second.db"))")
+            .expect(1, "cannot listen on 127.0.0.1 port \(port): ", "in use")
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         #expect(!files.contains { $0.hasPrefix("second") }, "\(files)")
     }

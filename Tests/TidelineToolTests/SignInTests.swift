@@ -92,18 +92,15 @@ struct SignInTests {
     func tokensOfSync() async throws {
         let (_, url) = try startServer()
         #expect(try tool.todo("add", "Later", store: "alice.db").status == 0)
-        let without = try tool.todo("sync", "--url", url, store: "alice.db")
-        #expect(without.status == 1 && without.err.contains("authentication"), "\(without.err)")
+        try tool.todo("sync", "--url", url, store: "alice.db").expect(1, "authentication")
         _ = try write(try await token(of: "alice", ["exp": .number(1)]), to: "alice.token")
-        let expired = try sync("alice", url)
-        #expect(expired.status == 1 && expired.err.contains("expired"), "\(expired.err)")
+        try sync("alice", url).expect(1, "expired")
         _ = try write(try await token(of: "alice"), to: "alice.token")
         #expect(try sync("alice", url).status == 0)
-        let missing = try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
-        #expect(missing.status == 1 && missing.err.contains("none cannot be opened"), "\(missing.err)")
+        try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
+            .expect(1, "none cannot be opened")
         _ = try write("", to: "alice.token")
-        let empty = try sync("alice", url)
-        #expect(empty.status == 1 && empty.err.contains("alice.token is empty"), "\(empty.err)")
+        try sync("alice", url).expect(1, "alice.token is empty")
     }
 
     @Test("Requests are answered by the rights of the schema file, and /.auth/me by the token")
@@ -175,10 +172,9 @@ struct SignInTests {
             (schema, 4), ("tables:\n  A:\n    columns: { a: string }\n    rights: anyone", 4),
         ] {
             let path = try write(text, to: "schema.yaml")
-            let output = try tool.run(
-                "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema", path)
-            #expect(output.status == 1 && output.err.contains("\(path):\(line): table \""), "\(output.err)")
-            #expect(output.err.contains("--jwt-key"))
+            try tool.run(
+                "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema", path
+            ).expect(1, "\(path):\(line): table \"", "--jwt-key")
             #expect(!FileManager.default.fileExists(atPath: tool.path("server.db")))
         }
     }
@@ -187,8 +183,8 @@ struct SignInTests {
         "Other machines are served only with a sign-in",
         arguments: ["0.0.0.0", "::", "192.168.1.1", "example.com", "127.0.0.1.example.com", "localhost.example.com"])
     func otherMachines(_ host: String) throws {
-        let output = try tool.run("serve", "--host", host, "--port", "0", "--store", "sqlite:\(tool.path("server.db"))")
-        #expect(output.status == 64 && output.err.contains("--jwt-key") && output.err.contains("--allow-anonymous"))
+        try tool.run("serve", "--host", host, "--port", "0", "--store", "sqlite:\(tool.path("server.db"))")
+            .expect(64, "--jwt-key", "--allow-anonymous")
         #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host, "--allow-anonymous"]) is ServeCommand)
         #expect(try TidelineCommand.parseAsRoot(["serve", "--host", host, "--jwt-key", "k.pem"]) is ServeCommand)
     }

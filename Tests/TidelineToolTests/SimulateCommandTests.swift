@@ -226,10 +226,8 @@ struct SimulateCommandTests {
         ])
     func unreadable(text: String, reason: String) throws {
         try text.write(toFile: tool.path("a.json"), atomically: true, encoding: .utf8)
-        let output = try run(["--replay", tool.path("a.json")])
-        #expect(output.status == 2, "\(output)")
-        #expect(output.err.contains("--replay: \(tool.path("a.json")) is not a schedule: "), "\(output.err)")
-        #expect(output.err.contains(reason), "\(output.err)")
+        try run(["--replay", tool.path("a.json")])
+            .expect(2, "--replay: \(tool.path("a.json")) is not a schedule: ", reason)
     }
 
     @Test("A schedule that cannot be simulated exits with status 2 and names the file")
@@ -237,11 +235,7 @@ struct SimulateCommandTests {
         var schedule = failing
         schedule.steps[1].device = 2
         let file = try write(schedule)
-        let output = try run(["--replay", file])
-        #expect(output.status == 2)
-        #expect(
-            output.err.contains("--replay: \(file) cannot be simulated: step 2: device is 2; use 0 to 1"),
-            "\(output.err)")
+        try run(["--replay", file]).expect(2, "--replay: \(file) cannot be simulated: step 2: device is 2; use 0 to 1")
     }
 
     // MARK: Interruption

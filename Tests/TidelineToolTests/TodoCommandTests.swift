@@ -78,9 +78,7 @@ struct TodoCommandTests {
     func ids() throws {
         _ = try add("one")
         for command in ["done", "rm"] {
-            let output = try tool.todo(command, "nothing-like-it")
-            #expect(output.status == 1)
-            #expect(output.err.contains(#"there is no item "nothing-like-it""#))
+            try tool.todo(command, "nothing-like-it").expect(1, #"there is no item "nothing-like-it""#)
         }
         #expect(try items().count == 1)
         #expect(try tool.todo("resolve").err.contains("nothing to resolve"))
@@ -90,9 +88,7 @@ struct TodoCommandTests {
     func emptyID() throws {
         _ = try add("one")
         for arguments in [["done", ""], ["edit", "", "two"], ["rm", ""], ["resolve", "", "--server"]] {
-            let output = try run(arguments)
-            #expect(output.status == 1)
-            #expect(output.err.contains("the id is empty"))
+            try run(arguments).expect(1, "the id is empty")
         }
         #expect(try items().map(\.text) == ["one"])
     }
@@ -101,9 +97,7 @@ struct TodoCommandTests {
     func blankText(text: String) throws {
         let id = try add("one")
         for arguments in [["add", text], ["edit", id, text]] {
-            let output = try run(arguments)
-            #expect(output.status == 64)
-            #expect(output.err.contains("Error: ") && output.err.contains("the text is empty"))
+            try run(arguments).expect(64, "Error: ", "the text is empty")
         }
         #expect(try items().map(\.text) == ["one"])
     }
@@ -145,14 +139,9 @@ struct TodoCommandTests {
     @Test("An unreachable server or an invalid address: status 1, a clear error, nothing lost")
     func unreachable() throws {
         _ = try add("one")
-        let refused = try tool.todo("sync", "--url", "http://127.0.0.1:1")
-        #expect(refused.status == 1)
-        #expect(refused.err.contains("cannot reach http://127.0.0.1:1"))
-        #expect(refused.err.contains("refused"))
+        try tool.todo("sync", "--url", "http://127.0.0.1:1").expect(1, "cannot reach http://127.0.0.1:1", "refused")
         for url in ["nowhere", "ftp://127.0.0.1", "http://"] {
-            let output = try tool.todo("sync", "--url", url)
-            #expect(output.status == 64)
-            #expect(output.err.contains("is not a valid server address"), "\(url): \(output.err)")
+            try tool.todo("sync", "--url", url).expect(64, "is not a valid server address")
         }
         #expect(try items().map(\.text) == ["one"])
         let status = try tool.todo("status").out
@@ -173,9 +162,7 @@ struct TodoCommandTests {
         try newer.write(to: URL(fileURLWithPath: tool.path("newer")))
         for (name, code) in [("folder", "io"), ("text", "notAStore"), ("cut", "corrupt"), ("newer", "newerFormat")] {
             let before = try? Data(contentsOf: URL(fileURLWithPath: tool.path(name)))
-            let output = try tool.todo("add", "two", store: name)
-            #expect(output.status == 1, "\(name): \(output.out)")
-            #expect(output.err.contains(tool.path(name)) && output.err.contains("[\(code)"), "\(name): \(output.err)")
+            try tool.todo("add", "two", store: name).expect(1, tool.path(name), "[\(code)")
             #expect((try? Data(contentsOf: URL(fileURLWithPath: tool.path(name)))) == before)
         }
     }
@@ -184,10 +171,8 @@ struct TodoCommandTests {
     func readOnly() throws {
         _ = try add("one")
         let location = "sqlite:\(tool.path("client.db")),read-only=yes"
-        let list = try tool.run("todo", "list", "--store", location)
-        #expect(list.status == 0 && list.out.contains("one"), "\(list.err)")
-        let added = try tool.run("todo", "add", "two", "--store", location)
-        #expect(added.status == 1 && added.err.contains("readOnly"), "\(added.err)")
+        try tool.run("todo", "list", "--store", location).expect(0, "one")
+        try tool.run("todo", "add", "two", "--store", location).expect(1, "readOnly")
         #expect(try items().count == 1)
     }
 
@@ -203,8 +188,7 @@ struct TodoCommandTests {
         #expect(try items().map(\.text) == ["one"])
         let status = try tool.todo("status")
         #expect(status.status == 0 && status.out.contains("1 item, 1 change to push"), "\(status.out)\(status.err)")
-        let added = try tool.todo("add", "two")
-        #expect(added.status == 1 && added.err.contains("readOnly"), "\(added.err)")
+        try tool.todo("add", "two").expect(1, "readOnly")
     }
 }
 
@@ -213,14 +197,11 @@ struct DemoCommandTests {
     @Test("The demo completes with real processes and a real socket")
     func story() throws {
         let tool = try Tool()
-        let output = try tool.run("demo", "--keep", tool.path("demo"))
-        #expect(output.status == 0, "\(output.out)\(output.err)")
-        #expect(output.out.contains("checks hold over sqlite, lmdb, leveldb, "))
+        try tool.run("demo", "--keep", tool.path("demo")).expect(0, "checks hold over sqlite, lmdb, leveldb, ")
         for store in ["sqlite/server.sqlite", "lmdb/first.lmdb", "leveldb/second.leveldb"] {
             #expect(FileManager.default.fileExists(atPath: tool.path("demo/\(store)")))
         }
-        let again = try tool.run("demo", "--keep", tool.path("demo"))
-        #expect(again.status == 1 && again.err.contains("is not empty"))
+        try tool.run("demo", "--keep", tool.path("demo")).expect(1, "is not empty")
     }
 }
 #endif
