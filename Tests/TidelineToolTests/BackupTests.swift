@@ -115,7 +115,6 @@ struct BackupTests {
         arguments: [StoreEngine.sqlite, .lmdb])
     func online(engine: StoreEngine) async throws {
         let (_, url) = try tool.startServer(engine: engine)
-        let authority = String(url.dropFirst("http://".count))
         let progress = WriterProgress()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<3 {
@@ -123,7 +122,7 @@ struct BackupTests {
                     var number = 0
                     while !progress.isDone.withLock(\.self) {
                         let body = Array(#"{"id":"\#(writer)-\#(number)","writer":\#(writer),"n":\#(number)}"#.utf8)
-                        let answer = try await send(.post, "/tables/T", to: authority, body: body)
+                        let answer = try await send(.post, "/tables/T", to: url, body: body)
                         try #require(answer.response.status == .created)
                         number += 1
                         progress.acknowledged.withLock { $0[writer] = number }

@@ -35,8 +35,6 @@ struct ChangeSignalTests {
         try #require(answer.response.status == .created)
     }
 
-    private static func authority(_ url: String) -> String { String(url.dropFirst("http://".count)) }
-
     @Test("A request waits for a change, and many do at the same time")
     func longPoll() async throws {
         try await serving { authority in
@@ -149,13 +147,12 @@ struct ChangeSignalTests {
     @Test("SIGTERM ends waiting requests and streams at once, and the server with status 0")
     func shutdown() async throws {
         let (server, url) = try tool.startServer()
-        let authority = Self.authority(url)
-        let cursor = try await Self.poll("tables=TodoItem", authority).cursor
-        let connections = try (0..<10).map { _ in try RawConnection(authority) }
+        let cursor = try await Self.poll("tables=TodoItem", url).cursor
+        let connections = try (0..<10).map { _ in try RawConnection(url) }
         for connection in connections {
             connection.send("GET /.changes?tables=TodoItem&since=\(cursor) HTTP/1.1\r\nHost: localhost\r\n\r\n")
         }
-        let stream = try RawConnection(authority)
+        let stream = try RawConnection(url)
         stream.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         _ = try await RawConnection.blocking { try stream.receive(until: "data: ") }
         for connection in connections { #expect(!connection.waits(milliseconds: 20)) }
@@ -170,10 +167,10 @@ struct ChangeSignalTests {
     @Test("A change through another server over the store ends a wait", arguments: [StoreEngine.sqlite, .lmdb])
     func shared(engine: StoreEngine) async throws {
         let servers = [try tool.startServer(engine: engine), try tool.startServer(engine: engine)]
-        let authorities = servers.map { Self.authority($0.url) }
-        var cursor = try await Self.poll("tables=TodoItem", authorities[0]).cursor
+        let urls = servers.map { $0.url }
+        var cursor = try await Self.poll("tables=TodoItem", urls[0]).cursor
         for number in 0..<4 {
-            let (reader, writer) = (authorities[number % 2], authorities[(number + 1) % 2])
+            let (reader, writer) = (urls[number % 2], urls[(number + 1) % 2])
             let since = cursor
             async let answer = Self.poll("tables=TodoItem&since=\(since)", reader)
             try await Self.insert(writer)

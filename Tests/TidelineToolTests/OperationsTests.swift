@@ -297,15 +297,14 @@ struct OperationsTests {
             "--max-page-size", "10", "--max-page-bytes", "10", "--max-tables", "2", "--max-columns", "2",
             "--log-format",
             "json", "--log-level", "debug")
-        let authority = String(url.dropFirst("http://".count))
-        #expect(try await Self.insert("1", into: "A", authority) == 201)
+        #expect(try await Self.insert("1", into: "A", url) == 201)
         // The first table is that of the to-do list.
-        #expect(try await Self.insert("1", into: "B", authority) == 400)
+        #expect(try await Self.insert("1", into: "B", url) == 400)
         let columns = Array(#"{"id":"2","a":1,"b":2,"c":3}"#.utf8)
-        #expect(try await send(.post, "/tables/A", to: authority, body: columns).response.status.code == 400)
-        #expect(try await Self.insert("2", into: "A", authority) == 201)
-        #expect(try await Self.get("/tables/A?$top=11", authority).status == 400)
-        let page = try await Self.get("/tables/A?$top=10", authority, headers: "X-Request-ID: my-id\r\n")
+        #expect(try await send(.post, "/tables/A", to: url, body: columns).response.status.code == 400)
+        #expect(try await Self.insert("2", into: "A", url) == 201)
+        #expect(try await Self.get("/tables/A?$top=11", url).status == 400)
+        let page = try await Self.get("/tables/A?$top=10", url, headers: "X-Request-ID: my-id\r\n")
         #expect(page.status == 200 && page.headers["link"]?.contains("$skip=1;") == true)
         server.stop()
         let lines = server.errors().split(separator: "\n").map { Data($0.utf8) }
@@ -317,11 +316,10 @@ struct OperationsTests {
     @Test("A stopped server closes idle connections, and answers requests that are incomplete with 503")
     func shutdown() async throws {
         let (server, url) = try tool.startServer("--shutdown-timeout", "3600", "--body-timeout", "3600")
-        let authority = String(url.dropFirst("http://".count))
-        let connection = try RawConnection(authority)
+        let connection = try RawConnection(url)
         connection.send("POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: 10\r\n\r\n{\"id\"")
         // Each thread of the server that reads has read it before it answers a later request.
-        let others = try (0..<2 * ProcessInfo.processInfo.processorCount).map { _ in try RawConnection(authority) }
+        let others = try (0..<2 * ProcessInfo.processInfo.processorCount).map { _ in try RawConnection(url) }
         for other in others {
             other.send("GET /.health HTTP/1.1\r\n\(Self.head)\r\n")
             #expect(try other.receiveAnswer().status == 200)
@@ -337,14 +335,13 @@ struct OperationsTests {
     @Test("A stopped server closes the connections of clients that do not receive their responses in time")
     func forcedShutdown() async throws {
         let (server, url) = try tool.startServer("--shutdown-timeout", "1", "--body-timeout", "3600", engine: .memory)
-        let authority = String(url.dropFirst("http://".count))
         // More than the system keeps of what a client does not receive, in rows that no busy disk delays.
         let text = String(repeating: "x", count: 1 << 20)
         for _ in 0..<32 {
-            let row = try await send(.post, "/tables/T", to: authority, body: Array(#"{"text":"\#(text)"}"#.utf8))
+            let row = try await send(.post, "/tables/T", to: url, body: Array(#"{"text":"\#(text)"}"#.utf8))
             try #require(row.response.status == .created)
         }
-        let connection = try RawConnection(authority)
+        let connection = try RawConnection(url)
         connection.send("GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
         try #require(connection.waits(milliseconds: 300_000))
         server.signal(SIGTERM)

@@ -25,15 +25,14 @@ struct RestartTests {
     @Test("A request is answered or its connection ends, and none is accepted and forgotten")
     func restarts() async throws {
         let (first, url) = try tool.startServer()
-        let authority = String(url.dropFirst("http://".count))
-        let port = try #require(authority.split(separator: ":").last.map(String.init))
+        let port = try #require(url.split(separator: ":").last.map(String.init))
         first.stop()
         let outcomes = Mutex(Outcomes())
         let isOver = Mutex(false)
         let clients = DispatchGroup()
         for _ in 0..<16 {
             DispatchQueue(label: "client").async(group: clients) {
-                while !isOver.withLock({ $0 }) { Self.ask(authority, outcomes) }
+                while !isOver.withLock({ $0 }) { Self.ask(url, outcomes) }
             }
         }
         defer { isOver.withLock { $0 = true } }
@@ -78,9 +77,8 @@ struct RestartTests {
     @Test("After SIGTERM, a server is not ready, answers requests for some time, and then refuses connections")
     func drain() async throws {
         let (server, url) = try tool.startServer("--drain", "3600", "--shutdown-timeout", "3600")
-        let authority = String(url.dropFirst("http://".count))
         func status(_ path: String) throws -> Int {
-            let connection = try RawConnection(authority)
+            let connection = try RawConnection(url)
             connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n\r\n")
             return try connection.receiveAnswer().status
         }
@@ -95,7 +93,7 @@ struct RestartTests {
         let (short, shortURL) = try tool.startServer("--drain", "1", "--store", "memory")
         short.signal(SIGTERM)
         #expect(short.wait() == 0)
-        #expect(throws: (any Error).self) { _ = try RawConnection(String(shortURL.dropFirst("http://".count))) }
+        #expect(throws: (any Error).self) { _ = try RawConnection(shortURL) }
     }
 
     @Test("SIGHUP does not end a server while it starts")
@@ -105,7 +103,7 @@ struct RestartTests {
         for _ in 0..<20 { server.signal(SIGHUP) }
         #expect(line?.hasPrefix("listening on ") == true)
         let url = try #require(line?.split(separator: " ").last)
-        let connection = try RawConnection(String(url.dropFirst("http://".count)))
+        let connection = try RawConnection(String(url))
         connection.send("GET /.ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
         #expect(try connection.receiveAnswer().status == 200)
     }

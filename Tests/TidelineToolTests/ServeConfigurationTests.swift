@@ -219,12 +219,11 @@ struct ServeConfigurationTests {
         try "tables: { Fixed: { columns: { a: string } } }"
             .write(toFile: tool.path("schema.yaml"), atomically: true, encoding: .utf8)
         let (_, url) = try tool.startServer(["--schema", tool.path("schema.yaml")] + flags)
-        let authority = String(url.dropFirst("http://".count))
         for (path, row) in [("Fixed", #"{"id":"1","b":1}"#), ("Other", #"{"id":"1"}"#)] {
-            let status = try await send(.post, "/tables/\(path)", to: authority, body: Array(row.utf8)).response.status
+            let status = try await send(.post, "/tables/\(path)", to: url, body: Array(row.utf8)).response.status
             #expect((status == .created) == makesTables, "\(path): \(status)")
         }
-        let known = try await send(.post, "/tables/Fixed", to: authority, body: Array(#"{"id":"2","a":"x"}"#.utf8))
+        let known = try await send(.post, "/tables/Fixed", to: url, body: Array(#"{"id":"2","a":"x"}"#.utf8))
         #expect(known.response.status == .created)
     }
 }

@@ -134,13 +134,12 @@ struct SignInTests {
     @Test("A request without the right to write is answered before its body is received")
     func refusedBodies() async throws {
         let (_, url) = try startServer()
-        let authority = String(url.dropFirst("http://".count))
         for (path, status) in [
             ("/tables/Shared", 401), ("/tables/Other", 401), ("/tables/Country", 403), ("/elsewhere", 404),
         ] {
             // The body never ends.
             let rest = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 100\r\n\r\n{"
-            let answer = try await RawConnection.answer(of: authority, to: "POST \(path) HTTP/1.1\r\n\(rest)")
+            let answer = try await RawConnection.answer(of: url, to: "POST \(path) HTTP/1.1\r\n\(rest)")
             #expect(answer.status == status && answer.error?.isEmpty == false, "\(path): \(answer)")
             #expect(answer.headers["www-authenticate"] == (status == 401 ? "Bearer" : nil))
         }

@@ -21,7 +21,7 @@ final class RawConnection: Sendable {
     }
 
     /// - Parameters:
-    ///   - authority: `127.0.0.1:PORT`.
+    ///   - authority: `127.0.0.1:PORT`, alone or after `http://`.
     ///   - sendLimit: The maximum time in seconds to wait until the server accepts bytes.
     init(_ authority: String, sendLimit: Int = 30) throws {
         let port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })

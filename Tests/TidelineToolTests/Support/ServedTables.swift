@@ -52,10 +52,11 @@ func serving(
     try store.close()
 }
 
-/// Sends a request of the table protocol.
+/// Sends a request of the table protocol to `127.0.0.1:PORT`, alone or after `http://`.
 func send(
     _ method: HTTPRequest.Method, _ path: String, to authority: String, body: [UInt8]? = nil
 ) async throws -> TransportResponse {
+    let authority = authority.replacing("http://", with: "")
     var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
     request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
     if body != nil { request.headerFields[.contentType] = "application/json" }
