@@ -136,27 +136,11 @@ struct StoreOfAllTests {
         "L14 a row that another process inserts during a definition makes a new column that must not be null an error",
         arguments: StoreKind.perEngine)
     func requiredColumn(_ stores: StoreKind) async throws {
-        struct Old: TableRecord {
-            var id: ID<Old>
-            static let columns: Void = ()
-            static let tableName = "Note"
-            static let schema = TableSchema(tableName, columns: [])
-            init(from row: inout RecordReader) throws { id = row.id() }
-            func write(to row: inout RecordWriter) throws {}
-        }
-        struct New: TableRecord {
-            var id: ID<New>
-            static let columns: Void = ()
-            static let tableName = "Note"
-            static let schema = TableSchema(tableName, columns: [.string("must", optional: false)])
-            init(from row: inout RecordReader) throws { id = row.id() }
-            func write(to row: inout RecordWriter) throws {}
-        }
-        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
-        let client = try await world.makeClient(over: store, tables: []).client
-        try await client.define(Old.self)
+        let store = HookedStore(try stores.makeStore())
+        let tables = [TableSchema("Note", columns: [])]
+        let client = try await World(stores).makeClient(over: store, tables: tables).client
         store.beforeDefinition { try store.base.write { try $0.upsert(["id": "a"], into: "Note") } }
-        #expect(await syncErrorCode { try await client.define(New.self) } == .invalidArgument)
+        #expect(await syncErrorCode { try await client.define(RecordDefinitionTests.Note3.self) } == .invalidArgument)
         #expect(try store.read { try $0.schema(of: "Note") }.columns.isEmpty)
     }
 }
