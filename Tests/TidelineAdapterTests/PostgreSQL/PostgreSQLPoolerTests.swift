@@ -17,21 +17,18 @@ struct PostgreSQLPoolerTests {
 
     @Test(arguments: ["transaction", "session"])
     func storesShareTheSessionsOfAPooler(_ mode: String) throws {
-        let server = try TestServer.shared.get()
-        let database = try server.makeDatabase()
-        let pooler = try Pooler(server.folder, mode: mode, sessions: mode == "session" ? 20 : 2)
+        let pooler = try Pooler(mode: mode, sessions: mode == "session" ? 20 : 2)
         defer { pooler.end() }
-        let connection = pooler.connection(to: database)
         let stores = try [.full, .normal].map {
             try PostgreSQLStore(
-                connection: connection, options: PostgreSQLOptions(durability: $0, busyTimeout: .seconds(60)))
+                connection: pooler.connection, options: PostgreSQLOptions(durability: $0, busyTimeout: .seconds(60)))
         }
         try stores[0].define([Self.table])
         #expect(try writeAndRead(stores) == [])
         #expect(try stores[0].read { try $0.count(TableQuery("t")) } == 200)
         if mode == "transaction" {
             // Other clients of the pooler get the sessions as they were.
-            let plain = try PlainConnection(connection)
+            let plain = try PlainConnection(pooler.connection)
             for _ in 0..<4 {
                 #expect(
                     try plain.query(
@@ -73,37 +70,31 @@ struct PostgreSQLPoolerTests {
 
     /// Another client of the pooler may have lowered the durability of its session for the next ones.
     @Test func durabilityDoesNotDependOnTheSession() throws {
-        let server = try TestServer.shared.get()
-        let database = try server.makeDatabase()
-        let pooler = try Pooler(server.folder, mode: "transaction", sessions: 1)
+        let pooler = try Pooler(mode: "transaction", sessions: 1)
         defer { pooler.end() }
-        let connection = pooler.connection(to: database)
-        let store = try PostgreSQLStore(connection: connection)
+        let store = try PostgreSQLStore(connection: pooler.connection)
         try store.define([Self.table])
-        try PlainConnection(database).query(
+        try PlainConnection(pooler.database).query(
             """
             CREATE TABLE public.seen (setting text);
             CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
                 'BEGIN INSERT INTO public.seen VALUES (current_setting(''synchronous_commit'')); RETURN NULL; END';
             CREATE TRIGGER see AFTER INSERT ON tideline.t EXECUTE FUNCTION see()
             """)
-        try PlainConnection(connection).query("SET synchronous_commit = off")
+        try PlainConnection(pooler.connection).query("SET synchronous_commit = off")
         try store.write { try $0.upsert(["id": "1"], into: "t") }
-        #expect(try PlainConnection(database).query("SELECT setting FROM public.seen") == [["on"]])
+        #expect(try PlainConnection(pooler.database).query("SELECT setting FROM public.seen") == [["on"]])
         try store.close()
     }
 
     @Test func aPoolerWithoutAFreeSessionIsAnError() throws {
-        let server = try TestServer.shared.get()
-        let database = try server.makeDatabase()
-        let pooler = try Pooler(server.folder, mode: "transaction", sessions: 1)
+        let pooler = try Pooler(mode: "transaction", sessions: 1)
         defer { pooler.end() }
-        let connection = pooler.connection(to: database)
         let store = try PostgreSQLStore(
-            connection: "\(connection) connect_timeout=2",
+            connection: "\(pooler.connection) connect_timeout=2",
             options: PostgreSQLOptions(busyTimeout: .milliseconds(100), responseTimeout: .milliseconds(500)))
         try store.define([Self.table])
-        let other = try PlainConnection(connection)
+        let other = try PlainConnection(pooler.connection)
         try other.query("BEGIN")
         expectError(.io) { _ = try store.read { try $0.count(TableQuery("t")) } }
         expectError(.io) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
@@ -123,16 +114,20 @@ private final class Pooler {
 
     private let folder = "/tmp/tideline-pooler-\(UInt64.random(in: 0 ..< 1 << 40))"
     private let process = Process()
+    /// The connection string of a new database without the pooler.
+    let database: String
+    /// The connection string of the database through the pooler.
+    var connection: String { pooled(database) }
 
-    /// - Parameters:
-    ///   - server: The folder of the server's socket.
-    ///   - sessions: The maximum number of sessions in a database.
-    init(_ server: String, mode: String, sessions: Int) throws {
+    /// - Parameter sessions: The maximum number of sessions in a database.
+    init(mode: String, sessions: Int) throws {
+        let server = try TestServer.shared.get()
+        database = try server.makeDatabase()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder)
         let configuration = """
             [databases]
-            * = host=\(server) user=postgres
+            * = host=\(server.folder) user=postgres
             [pgbouncer]
             listen_port = 6432
             unix_socket_dir = \(folder)
@@ -150,12 +145,12 @@ private final class Pooler {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        let connection = connection(to: "dbname=postgres")
+        let connection = pooled("dbname=postgres")
         try waitUntil("the pooler") { (try? PlainConnection(connection)) != nil }
     }
 
     /// Returns the connection string of a database through the pooler.
-    func connection(to direct: String) -> String {
+    private func pooled(_ direct: String) -> String {
         let database = direct.split(separator: " ").first { $0.hasPrefix("dbname=") } ?? ""
         return "host=\(folder) port=6432 \(database) user=postgres"
     }

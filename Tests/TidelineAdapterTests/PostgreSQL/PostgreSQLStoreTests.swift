@@ -70,10 +70,7 @@ import TidelineTestStores
     }
 
     @Test func otherProgramsReadTheTables() throws {
-        let server = try TestServer.shared.get()
-        let connection = try server.makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([items])
+        let (store, connection) = try TestServer.makeStoreInDatabase(items)
         try store.write { writer throws in
             try writer.upsert(
                 [
