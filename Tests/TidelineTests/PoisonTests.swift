@@ -10,28 +10,14 @@ import TidelineTestSupport
 /// Rules Q5 and P3: an operation that cannot succeed fails alone and delays no other operation.
 @Suite("Poison operations", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PoisonTests {
-    @Test("Q5 operations that failed are sent last, and only new failures end a push", arguments: StoreKind.perEngine)
-    func goLast(_ stores: StoreKind) async throws {
-        // A JSON value makes the original server fail with 500 every time.
-        let world = try World(stores) { $0.reproduce(.original) }
-        let client = try await world.makeClient()
-        for id in ["p1", "p2", "p3"] { try await client.items.insert(["id": .string(id), "tags": .json("[1]")]) }
-        for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
-        let settings = PushSettings(maxInFlight: 1)
-        #expect(await syncErrorCode { try await client.context.push(settings: settings) } == .serverFailing)
-        client.transport.clear()
-        #expect(try await pushErrors(client).map(\.itemID) == ["p1", "p2", "p3"])
-        #expect(try world.serverTexts() == ["a", "b"])
-        #expect(client.transport.requests.count == 2 + 3 * 4)
-        // The pull succeeds.
-        try await world.makeClient().pushInsert(["id": "z", "text": "z"])
-        try await client.pullOthers()
-        #expect(try client.row("z") != nil)
-        // After an edit the operation is sent in its normal order.
-        try await client.items.update(["id": "p1", "tags": .null])
-        #expect(try await pushErrors(client).map(\.itemID) == ["p2", "p3"])
-        #expect(try world.serverRow("p1") != nil)
-    }
+    // A JSON value makes the original server fail with 500 every time. After an edit, the operation keeps its place.
+    static let last = Script(
+        "Q5 operations that failed are sent last, and only new failures end a push",
+        "empty; insert p1 tags=[1]; insert p2 tags=[1]; insert p3 tags=[1]; insert a=a; insert b=b",
+        "push singly fails serverFailing; clear; push fails completedWithErrors; failed [p1, p2, p3]; requests 14",
+        "server [a=a, b=b]; other insert z=z; pull others fails completedWithErrors; row z text=z",
+        "update p1 tags=null; push fails completedWithErrors; failed [p2, p3]; remote p1 id=p1"
+    ).served { $0.reproduce(.original) }
 
     @Test(
         "P3 a row with a JSON text that servers do not accept can be deleted and pulled, and a change of it fails alone",
@@ -133,8 +119,8 @@ struct PoisonTests {
             .joined(separator: "; "))
 
     @Test(
-        "P3, P4 conflicts are kept as such, and other failures are those of their operations",
-        arguments: StoreKind.perEngine, conflicts + misfits + [onlyRow])
+        "P3, P4, Q5 conflicts are kept as such, and other failures are those of their operations, which are sent last",
+        arguments: StoreKind.perEngine, conflicts + misfits + [onlyRow, last])
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("C1 a pending operation can be canceled and discarded", arguments: StoreKind.perEngine)

@@ -13,14 +13,10 @@ struct PullInterruptionTests {
 
     @Test("F8 a killed pull resumes where it stopped", arguments: StoreKind.perEngine)
     func resumes(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: (0..<30).map { $0 * 10_000 }))
-        world.clock.advance(by: .seconds(60))
-        client.transport.inspect { _, _ in client.transport.requests.count > 8 ? .loseRequest : nil }
-        _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: Self.settings) }
-        #expect(try client.store.versions().count == 17)
-        client.transport.inspect(nil)
-        #expect(try await client.items.pull(queryID: "q", settings: Self.settings).rowsStored == 13)
+        try await Script(
+            "F8", "empty; plant 30@0+10000; clock 60; on >8 lose request; pull q page=3 fails network",
+            "pull q page=3; result stored=13; whole"
+        ).play(stores)
     }
 
     @Test(

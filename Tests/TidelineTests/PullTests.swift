@@ -46,6 +46,9 @@ struct PullTests {
                 "F1 with pullOthers, errors of single operations do not block the pull and are reported after it",
                 edited, #"on update answer 403 {"error":"read-only"}; pull all others errors rejected"#,
                 "texts [b, edited]; queue [update a]"),
+            Script(
+                "F1 with pullOthers a pull that fails reports the errors of its push, too",
+                "update a=two; on update answer 403; on get answer 503; pull q others fails network; failed [a]"),
         ]
         + [(401, "authentication"), (503, "network")].map { status, code in
             Script(
@@ -190,6 +193,32 @@ struct PullTests {
         }
         #expect(error?.message.isEmpty == false)
         #expect(client.transport.requests.isEmpty)
+    }
+
+    @Test(
+        "F2 a column missing in the table is refused before anything is sent",
+        arguments: StoreKind.perEngine, allPairs(["nope", "__version", "TEXT", ""], [nil, "q"]))
+    func unknownColumn(_ stores: StoreKind, _ pull: (String, String?)) async throws {
+        let (column, queryID) = pull
+        let client = try await World(stores).makeClient()
+        try await client.items.insert(["id": "a", "text": "one"])
+        let text = RowPredicate.column("text")
+        let query = TableQuery("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
+        let error = await #expect(throws: SyncError.self) { try await client.items.pull(query, queryID: queryID) }
+        #expect(error?.code == .invalidArgument && error?.column == column && error?.table == "TodoItem")
+        #expect(client.transport.requests.isEmpty)
+        if queryID == nil {
+            await expectSyncError(.invalidArgument, column: column) {
+                try await client.items.pull(TableQuery("TodoItem").order(by: column))
+            }
+        }
+    }
+
+    @Test("F2 a pull can use the server's system columns", arguments: StoreKind.perEngine, ["createdAt", "updatedAt"])
+    func systemColumn(_ stores: StoreKind, column: String) async throws {
+        let client = try await World(stores).makeSyncedClient()
+        try await client.items.pull(TableQuery("TodoItem").filter(.column(column) > .value(Timestamp.min)))
+        #expect(try client.texts() == ["one"])
     }
 
     @Test(
