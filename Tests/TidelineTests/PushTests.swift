@@ -1,8 +1,6 @@
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 @testable import Tideline
 
@@ -222,22 +220,6 @@ struct PushTests {
         #expect(client.transport.requests.count == 20)
         #expect(most.maximum == 1)
         #expect(try await client.queue().isEmpty)
-    }
-
-    @Test("P1 a push that is canceled while a request is in flight stores its answer", arguments: StoreKind.perEngine)
-    func cancelInFlight(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeSyncedClient()
-        try await client.items.update(["id": "a", "text": "two"])
-        try await client.items.insert(["id": "b", "text": "new"])
-        let push = Mutex<Task<SyncError.Code?, Never>?>(nil)
-        client.transport.inspect { _, _ in
-            .delay { try await suspendUntil("the push") { push.withLock { $0?.cancel() } != nil } }
-        }
-        let settings = PushSettings(maxInFlight: 1)
-        let running = Task { await syncErrorCode { try await client.context.push(settings: settings) } }
-        push.withLock { $0 = running }
-        #expect(await running.value == .cancelled)
-        #expect(try await client.queue() == ["insert b"])
     }
 
     @Test("P9 a push waiting for another can be canceled, and the others continue", arguments: StoreKind.perEngine)

@@ -102,6 +102,27 @@ extension Client {
     }
 }
 
+extension Client {
+    /// Runs `body` in a task that is canceled during the request of the given number. Returns the code of its error.
+    func codeOfTask(
+        canceledAt number: Int, _ body: @escaping @Sendable () async throws -> Void
+    ) async -> SyncError.Code? {
+        let (starts, start) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { () -> SyncError.Code? in
+            // The transport needs the task before its first request.
+            for await _ in starts {}
+            return await syncErrorCode(body)
+        }
+        transport.inspect { [transport] _, _ in
+            if transport.requests.count == number { task.cancel() }
+            return nil
+        }
+        start.finish()
+        defer { transport.inspect(nil) }
+        return await task.value
+    }
+}
+
 extension SyncTable {
     /// Inserts the row `b`, or updates or deletes the row `a`. Returns the identifier.
     @discardableResult
