@@ -10,20 +10,6 @@ import TidelineTestSupport
 struct PullTests {
     // MARK: F1
 
-    @Test("F1 a pull pushes first if its table has pending operations, and only then", arguments: StoreKind.perEngine)
-    func pushesFirst(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant([World.row("a", at: 0)])
-        try await client.items.insert(["id": "b", "text": "mine"])
-        try await client.items.pull()
-        #expect(client.transport.requests.first == "POST /tables/TodoItem")
-        #expect(try client.texts() == ["a", "mine"])
-        #expect(try client.row("b")?["version"] != nil)
-        client.transport.clear()
-        try await client.items.pull()
-        #expect(client.transport.requests.allSatisfy { $0.hasPrefix("GET ") })
-    }
-
     @Test("F1 pending operations of another table are not pushed", arguments: StoreKind.perEngine)
     func otherTable(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
@@ -37,6 +23,10 @@ struct PullTests {
 
     static let pushes: [Script] =
         [
+            Script(
+                "F1 a pull pushes first if its table has pending operations, and only then",
+                "empty; plant a@0; insert b=mine; on get meanwhile queue []; pull; texts [a, mine]; same b",
+                "on change lose request; pull"),
             Script(
                 "F1 if the push fails, the pull fails with its error and operation errors, and pulls nothing", edited,
                 #"on update answer 403 {"error":"read-only"}; pull all errors rejected; failed [a]; requests 1"#,

@@ -54,6 +54,10 @@ struct PushFailureTests {
     static let scripts: [Script] =
         [
             Script(
+                "P3 a push canceled during a pause ends as canceled and keeps the operation",
+                "empty; insert a=a; answer 503; push fails cancelled; queue [insert a]"
+            ).with { $0.environment.sleep = { _ in throw CancellationError() } },
+            Script(
                 "P3 a second operation on a failed row waits for the next push",
                 "update a=two; meanwhile update a=three; answer 400; push errors rejected; requests 1",
                 "local [a=three] queue [update a] server [a=one]"),
@@ -119,15 +123,6 @@ struct PushFailureTests {
         #expect(retries == [.milliseconds(500), .seconds(7), .seconds(2)])
         #expect(try world.state(client) == "local [a=a] queue [] server [a=a]")
         #expect(client.transport.requests.count == 4)
-    }
-
-    @Test("P3 a push canceled during a pause ends as canceled and keeps the operation", arguments: StoreKind.perEngine)
-    func cancelledPause(_ stores: StoreKind) async throws {
-        let client = try await World(stores).makeClient { $0.environment.sleep = { _ in throw CancellationError() } }
-        try await client.items.insert(["id": "a", "text": "a"])
-        client.transport.inspect { _, _ in .answer(.answer(503)) }
-        #expect(await syncErrorCode { try await client.context.push() } == .cancelled)
-        #expect(try await client.queue() == ["insert a"])
     }
 
     @Test("P3 a 401 refreshes the sign-in once, also after other attempts", arguments: StoreKind.perEngine)
