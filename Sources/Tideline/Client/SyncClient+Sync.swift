@@ -43,12 +43,12 @@ extension SyncClient {
         await sync.run { await loop.run(subscriptions) }
     }
 
-    /// Replaces the subscriptions of the running sync. A new one is pulled at once.
+    /// Replaces the subscriptions of the running sync, which keeps its settings. A new one is pulled at once.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidArgument`` if no sync is running, and as
     ///   ``start(_:settings:)``.
     public func updateSubscriptions(_ subscriptions: [SyncSubscription]) async throws {
-        try await context.puller.check(subscriptions, settings: PullSettings())
+        try await context.puller.check(subscriptions, settings: sync.pullSettings)
         guard sync.post(.declared(subscriptions)) else {
             throw SyncError(.invalidArgument, "no sync is running; call start(_:settings:) with the subscriptions")
         }
@@ -106,8 +106,8 @@ extension SyncClient {
         try settings.check()
         try await context.puller.check(subscriptions, settings: settings.pull)
         return SyncLoop(
-            pusher: context.pusher, puller: context.puller, settings: settings, mailbox: try sync.begin(),
-            status: sync.status)
+            pusher: context.pusher, puller: context.puller, settings: settings,
+            mailbox: try sync.begin(pullSettings: settings.pull), status: sync.status)
     }
 }
 

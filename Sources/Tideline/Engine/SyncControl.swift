@@ -4,6 +4,8 @@ internal import Synchronization
 final class SyncControl: Sendable {
     private struct State {
         var mailbox: SyncMailbox?
+        /// The settings of the pulls of the sync.
+        var pullSettings = PullSettings()
         /// The callers that wait until the sync has ended.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -19,10 +21,14 @@ final class SyncControl: Sendable {
         Self.current.contains(ObjectIdentifier(self)) && state.withLock { $0.mailbox != nil }
     }
 
+    /// The settings of the pulls of the running sync.
+    var pullSettings: PullSettings { state.withLock { $0.pullSettings } }
+
     /// Begins a sync.
     ///
+    /// - Parameter pullSettings: The settings of its pulls.
     /// - Throws: ``SyncError`` with code invalidArgument if one is running.
-    func begin() throws -> SyncMailbox {
+    func begin(pullSettings: PullSettings) throws -> SyncMailbox {
         try state.withLock { state in
             guard state.mailbox == nil else {
                 throw SyncError(
@@ -31,7 +37,7 @@ final class SyncControl: Sendable {
                 )
             }
             let mailbox = SyncMailbox()
-            state.mailbox = mailbox
+            (state.mailbox, state.pullSettings) = (mailbox, pullSettings)
             // A sync begins with a push.
             status.publish(.pushing(done: 0, total: 0))
             return mailbox

@@ -78,6 +78,22 @@ struct SelfRunningSyncTests {
         }
     }
 
+    @Test("S1 subscriptions that replace others are checked with the settings of the sync")
+    func invalidReplacement() throws {
+        try VirtualWorld.run { _, client in
+            let limited = [SyncSubscription(TableQuery("TodoItem").limit(50), queryID: nil)]
+            let settings = SyncSettings(pull: PullSettings(removesLeavers: .seconds(3_600)))
+            #expect(
+                await syncErrorCode { try await client.client.start(limited, settings: settings) } == .invalidArgument)
+            try await client.client.start([Self.todo], settings: settings)
+            #expect(await syncErrorCode { try await client.client.updateSubscriptions(limited) } == .invalidArgument)
+            await client.client.stop()
+            // The settings end with the sync.
+            try await client.client.start([Self.todo])
+            try await client.client.updateSubscriptions(limited)
+        }
+    }
+
     @Test("S1 an idle sync makes one request per interval and subscription, no write", arguments: StoreKind.perEngine)
     func idleHour(_ stores: StoreKind) throws {
         let tables = (0..<10).map { TableSchema("T\($0)", columns: [.string("text")]) }
