@@ -124,7 +124,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             settings.failureRetry = retry
             settings.whenOtherProcessPushes = .wait
             let policies = pusher.policies.current
-            if try await pusher.queue.hasOperations(toSendWith: settings, policies.policy(for:)) {
+            let total = try await pusher.queue.count(toSendWith: settings, policies.policy(for:))
+            if total > 0 {
+                // The first answer may take as long as the time limit of a request.
+                status.publish(.pushing(done: 0, total: total))
                 outcome = await send(settings)
             }
             outcome.unresolved = Set(try await pusher.queue.failures().map(\.operationID))

@@ -30,14 +30,14 @@ struct OperationQueue<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Returns whether a push with these settings would send an operation.
-    func hasOperations(
+    /// Returns the number of operations that a push with these settings would send.
+    func count(
         toSendWith settings: PushSettings, _ policy: @escaping @Sendable (String) -> ConflictPolicy
-    ) async throws -> Bool {
+    ) async throws -> Int {
         try await database.reading { [operations, errors] reader in
             let count = try operations.count(in: reader)
-            guard count > 0 else { return false }
-            return try count > errors.all(in: reader).count { $0.isHeld(by: settings, policy($0.table)) }
+            guard count > 0 else { return 0 }
+            return try count - errors.all(in: reader).count { $0.isHeld(by: settings, policy($0.table)) }
         }
     }
 

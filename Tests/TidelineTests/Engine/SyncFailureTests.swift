@@ -94,6 +94,24 @@ struct SyncFailureTests {
         }
     }
 
+    @Test("S4 a change that is on its way is shown before its answer", arguments: StoreKind.perEngine)
+    func statusBeforeAnswer(_ stores: StoreKind) throws {
+        try VirtualWorld.run(stores) { virtual, client in
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(1))
+            #expect(client.statusKind == "idle")
+            client.transport.inspect { _, _ in
+                try? await virtual.sleep(.seconds(10))
+                return nil
+            }
+            for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+            try await virtual.sleep(.seconds(5))
+            #expect(client.client.status == .pushing(done: 0, total: 2))
+            try await virtual.sleep(.seconds(10))
+            #expect(client.statusKind == "idle")
+        }
+    }
+
     @Test(
         "S5 an operation that the server rejects is reported once and skipped, and everything else goes on",
         arguments: StoreKind.perEngine)
