@@ -41,10 +41,10 @@ extension SyncClient {
     /// The user belongs to the owner of the local store, besides ``SyncOptions/userID``. The first user to sign in
     /// adopts what nobody owns, with the next local change, push of pending operations, or page of a pull. After that,
     /// pushes, pulls, and local changes while another user is signed in throw ``SyncError/Code/otherUser``, and nothing
-    /// is sent. A push or pull that is running when another user signs in ends with this error. While nobody is signed
-    /// in, local changes belong to the store's owner, and pushes and pulls throw ``SyncError/Code/authentication``,
-    /// unless ``SyncOptions/authorization`` or ``SyncOptions/userID`` is set. To let another user use the store, call
-    /// ``wipe()``.
+    /// is sent. A push or pull that is running when another user signs in ends with this error. A running sync tries
+    /// again at once when a user signs in. While nobody is signed in, local changes belong to the store's owner, and
+    /// pushes and pulls throw ``SyncError/Code/authentication``, unless ``SyncOptions/authorization`` or
+    /// ``SyncOptions/userID`` is set. To let another user use the store, call ``wipe()``.
     public var currentUser: SignedInUser? {
         get { context.connection.account.user }
         set {

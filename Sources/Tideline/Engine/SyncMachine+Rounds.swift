@@ -113,8 +113,9 @@ extension SyncMachine {
             goOffline(message: outcome.failure?.message ?? "", retryAfter: outcome.failure?.retryAfter, &step)
             pullsFirst = outcome.failure?.asksForPause == true
             return
-        // The next push waits until the process that has taken over has ended its own.
-        case .otherProcess?:
+        // The next push waits until the process that has taken over has ended its own, or is that of the new user.
+        case .otherProcess?,
+            .otherUser? where hasSignedIn:
             isPushWanted = true
             if failureRetry == .none { failureRetry = latestRetry }
         // The delegate has cancelled the push. The operations that were not sent wait for the next round.
@@ -151,7 +152,8 @@ extension SyncMachine {
     mutating func finishPulls(_ results: [Int: Failure?], _ step: inout Step) {
         if results.values.contains(where: { $0 == nil }) { isAnswered = true }
         let codes = Set(results.values.compactMap { $0?.code })
-        let isAborted = codes.contains(.network) || codes.contains(.authentication)
+        let isForEarlierUser = hasSignedIn && codes.contains(.otherUser)
+        let isAborted = codes.contains(.network) || codes.contains(.authentication) || isForEarlierUser
         for (id, failure) in results.sorted(by: { $0.key < $1.key }) {
             guard let index = index(of: id) else { continue }
             // A subscription that has failed alone still does.
@@ -161,6 +163,7 @@ extension SyncMachine {
             case (let failure?, .network?) where failure.asksForPause || !isAlone: unreached[id] = failure
             // The failure of another pull of the group has cancelled this one, or kept it from beginning.
             case (_, .authentication?),
+                (_, .otherUser?) where isForEarlierUser,
                 (_, .cancelled?) where isAborted:
                 entries[index].isDue = true
             case (let failure?, _): fail(at: index, with: failure, &step)

@@ -240,10 +240,7 @@ struct SyncMachine: Sendable {
         case .declared(let subscriptions): declare(subscriptions, &step)
         case .localChange: delayPush(&step)
         case .requested: startOver(sendsFailed: true)
-        case .signedIn:
-            hasSignedIn = true
-            if phase == .needsSignIn { phase = .resting }
-            signals.startOver()
+        case .signedIn: noteSignIn()
         case .changed(let table): noteSignal(of: table, &step)
         case .network(let isAvailable): noteNetwork(isAvailable, &step)
         case .fired(let timer): fire(timer, &step)
@@ -283,6 +280,24 @@ struct SyncMachine: Sendable {
             return Entry(id: nextID, subscription: subscription)
         }
         remaining.formIntersection(entries.map(\.id))
+    }
+
+    /// Continues what waited for a sign-in, or failed because another user was signed in.
+    private mutating func noteSignIn() {
+        hasSignedIn = true
+        if phase == .needsSignIn { phase = .resting }
+        signals.startOver()
+        if pushFailure?.code == .otherUser {
+            (pushFailure, pushFailures) = (nil, 0)
+            if failureRetry == .none { failureRetry = latestRetry }
+        }
+        // The first failure for another user cancels the other pulls of its group.
+        for index in entries.indices {
+            guard let code = entries[index].failure?.code, code == .otherUser || code == .cancelled else { continue }
+            entries[index].isDue = true
+            entries[index].failures = 0
+            entries[index].failure = nil
+        }
     }
 
     private mutating func delayPush(_ step: inout Step) {

@@ -189,6 +189,31 @@ struct SyncMachineFailureTests {
         ])
     }
 
+    @Test("S8 a sign-in ends the wait of everything that failed because another user was signed in")
+    func otherUser() {
+        expectActions(
+            of: MachineScript.pair,
+            [
+                ("declared", "push all"), ("pushed otherUser", "pushRetry 0.75; pulling a; pull a b"),
+                ("pulled a otherUser b cancelled", "pullRetry1 0.75; pullRetry2 0.75; failing otherUser"),
+                ("local", "pushDelay 0.2; failing otherUser"), ("pushDelay", "failing otherUser"),
+                ("signedIn", "push all"), ("pushed", "pulling a; pull a b"),
+                ("pulled", "interval1 60.0; interval2 60.0; idle"), ("pullRetry1", "idle"), ("signedIn", "idle"),
+            ])
+    }
+
+    @Test("S8 a push or pull of an earlier user that a sign-in ended is repeated once")
+    func signInOfOtherDuringRound() {
+        expectActions(
+            of: MachineScript.pair,
+            [
+                ("declared", "push all"), ("signedIn", ""), ("pushed otherUser", "pulling a; pull a b"),
+                ("signedIn", ""), ("pulled a otherUser b cancelled", "push all"),
+                ("pushed", "pulling a; pull a b"),
+                ("pulled a otherUser b cancelled", "pullRetry1 0.75; pullRetry2 0.75; failing otherUser"),
+            ])
+    }
+
     @Test("S5 an operation that the server rejects is shown and not sent again until the app asks")
     func rejectedOperation() {
         expectActions([
