@@ -63,7 +63,8 @@ extension SyncClient {
     /// Assigns the store to this client's server and user, whatever its previous owner.
     ///
     /// Removes the rows of all synchronized tables, the tokens, and the error records in one transaction. The next
-    /// pulls fetch the rows from this server. Waits for running pulls and a running push, also that of another process.
+    /// pulls fetch the rows from this server; those of a running sync begin at once. Waits for running pulls and a
+    /// running push, also that of another process.
     /// - Parameter keepingPending: Whether pending operations and their rows are kept and pushed unchanged to this
     ///   server. Use `true` if the same data has moved to another address. An operation is in conflict if the new
     ///   server does not have its row in the base version.
@@ -82,7 +83,8 @@ extension SyncClient {
     /// about conflicts, and the tokens, in one transaction. The store then belongs to the next server and user that use
     /// it.
     ///
-    /// Waits for running pulls and a running push, also that of another process.
+    /// Waits for running pulls and a running push, also that of another process. A running sync then pulls all rows for
+    /// the user who is signed in; to sign out, call ``stop(wiping:)``.
     /// - Returns: The number of rows and operations removed.
     /// - Throws: As ``switchServer(keepingPending:)``.
     @discardableResult

@@ -129,5 +129,6 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         try await database.writing { [tokens = puller.tokens] in
             try tokens.remove(table: table, queryID: queryID, in: $0)
         }
+        database.clients.syncs.notify(of: .reset(table: table))
     }
 }

@@ -8,6 +8,8 @@ internal import TidelineStore
 final class StoreClients: Sendable {
     let pushLock = AsyncLock()
     let recentlyPushed = RecentlyPushedRows()
+    /// The running syncs of the clients.
+    let syncs = StoreObservers()
     private let state = Mutex(State())
 
     private struct State {
@@ -54,5 +56,29 @@ final class StoreClients: Sendable {
             entries[store] = Entry(clients: clients)
             return clients
         }
+    }
+}
+
+/// Calls the running syncs of the clients of a store after changes that they did not make.
+final class StoreObservers: Sendable {
+    /// A change of the store.
+    enum Change: Sendable, Hashable {
+        /// Rows were edited locally.
+        case edit
+        /// Pulls begin with the first row again: those of a table, or all (`nil`) of a store that was emptied.
+        case reset(table: String?)
+    }
+
+    typealias Observer = @Sendable (Change) -> Void
+
+    private let observers = Mutex<[ObjectIdentifier: Observer]>([:])
+
+    /// Sets the closure that is called for an object until it is set to `nil`.
+    func observe(for object: AnyObject, _ observer: Observer?) {
+        observers.withLock { $0[ObjectIdentifier(object)] = observer }
+    }
+
+    func notify(of change: Change) {
+        for observer in observers.withLock({ $0 }).values { observer(change) }
     }
 }

@@ -11,7 +11,6 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     let tables: SystemTables
     let environment: SyncEnvironment
     let clients: StoreClients
-    let localChanges = LocalChangeObserver()
     private let runner: StoreRunner
     private let sharesFiles: Bool
     /// Whether the store is an object, whose clients are known. A store that is a value may have others.
@@ -54,7 +53,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
         _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
         let result = try await runner.perform { try write(body) }
-        localChanges.notify()
+        clients.syncs.notify(of: .edit)
         return result
     }
 
@@ -184,12 +183,4 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
             try await waitForOthers(lease)
         }
     }
-}
-
-/// Calls the sync of a client after each local change.
-final class LocalChangeObserver: Sendable {
-    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
-
-    func observe(_ observer: (@Sendable () -> Void)?) { self.observer.withLock { $0 = observer } }
-    func notify() { observer.withLock { $0 }?() }
 }

@@ -13,7 +13,7 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
     nonisolated(nonsending) func purge(_ query: TableQuery, resetsTokens: Bool) async throws -> Int {
         try RowInput.checkName(query.table)
         let (operations, tokens) = (operations, tokens)
-        return try await database.lock(of: query.table).withLock {
+        let count: Int = try await database.lock(of: query.table).withLock {
             try await database.changing { writer in
                 let pending = try operations.count(table: query.table, in: writer)
                 guard pending == 0 else {
@@ -31,11 +31,13 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
                 return removed
             }
         }
+        if resetsTokens { database.clients.syncs.notify(of: .reset(table: query.table)) }
+        return count
     }
 
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
         try RowInput.checkName(table)
-        return try await database.lock(of: table).withLock {
+        let result: ForcePurgeResult = try await database.lock(of: table).withLock {
             try await database.changing { writer in
                 let ofTable = TableQuery(operations.tables.operations).filter(.column("table") == .value(table))
                 let pending = try operations.operations(matching: ofTable, in: writer)
@@ -50,6 +52,8 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
                     rows: try writer.delete(matching: TableQuery(table)), operations: pending.count)
             }
         }
+        database.clients.syncs.notify(of: .reset(table: table))
+        return result
     }
 
     /// Removes the rows of all synchronized tables and the tokens, and assigns the store to an owner.
@@ -68,7 +72,9 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
                 }
             }
             switch outcome {
-            case .done(let result): return result
+            case .done(let result):
+                database.clients.syncs.notify(of: .reset(table: nil))
+                return result
             case .grown(let grown): tables = grown
             }
         }

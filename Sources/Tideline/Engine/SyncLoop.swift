@@ -17,7 +17,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     private var environment: SyncEnvironment { pusher.options.environment }
 
     func run(_ subscriptions: [SyncSubscription]) async {
-        pusher.database.localChanges.observe { [mailbox] in mailbox.post(.localChange) }
+        let syncs = pusher.database.clients.syncs
+        syncs.observe(for: mailbox) { [mailbox] in mailbox.post(.init($0)) }
         mailbox.post(.declared(subscriptions))
         tables.update(to: subscriptions)
         let signals = makeSignals()
@@ -39,7 +40,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             }
             group.cancelAll()
         }
-        pusher.database.localChanges.observe(nil)
+        syncs.observe(for: mailbox, nil)
     }
 
     private func perform(_ action: SyncMachine.Action, _ group: inout DiscardingTaskGroup) {
@@ -186,6 +187,17 @@ struct SyncLoop<Store: LocalStore>: Sendable {
                 if error.code != .cancelled { pusher.options.logger.notice("\(error)") }
             }
             failures[id] = .some(failure)
+        }
+    }
+}
+
+extension SyncMachine.Event {
+    /// Creates the event of a change of the store.
+    fileprivate init(_ change: StoreObservers.Change) {
+        switch change {
+        case .edit: self = .localChange
+        case .reset(table: let table?): self = .changed(table: table)
+        case .reset(table: nil): self = .requested
         }
     }
 }

@@ -29,6 +29,26 @@ struct SelfRunningSyncTests {
         }
     }
 
+    @Test("S1 an edit by another client of the store is pushed at once, by one of them", arguments: StoreKind.perEngine)
+    func otherClient(_ stores: StoreKind) throws {
+        try VirtualWorld.run(stores) { virtual, client in
+            let other = try await virtual.makeClient(store: client.store)
+            try await client.client.start([SyncSubscription("TodoItem", interval: nil)])
+            try await virtual.sleep(.seconds(5))
+            try await other.items.insert(["id": "a", "text": "theirs"])
+            try await virtual.sleep(.seconds(5))
+            #expect(try virtual.world.serverTexts() == ["theirs"])
+            try await other.client.start([])
+            try await virtual.sleep(.seconds(5))
+            for made in [client, other] { made.transport.clear() }
+            try await client.items.update(id: "a") { $0["text"] = "edited" }
+            try await virtual.sleep(.seconds(60))
+            #expect(try virtual.world.serverTexts() == ["edited"])
+            #expect(client.transport.requests.count + other.transport.requests.count == 1)
+            await other.client.stop()
+        }
+    }
+
     @Test("S1 many local changes in a short time are pushed together", arguments: StoreKind.perEngine)
     func debounce(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores) { virtual, client in
