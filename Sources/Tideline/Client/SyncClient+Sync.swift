@@ -63,7 +63,9 @@ extension SyncClient {
     /// Ends the sync. Returns when nothing is in flight.
     ///
     /// Requests on their way are cancelled. What the server has applied is found out by the next push. Within the sync,
-    /// such as in ``SyncContextDelegate/pushCompleted(_:)``, the call returns at once, and the sync ends afterwards.
+    /// such as in ``SyncContextDelegate/pushCompleted(_:)``, the call returns at once, and the sync ends afterwards. A
+    /// task that a method of the delegate or ``SyncOptions/authorization`` has started waits, too, but only after that
+    /// call has ended. Use `Task.detached` for a task that may run earlier, or that another closure of the app starts.
     public func stop() async {
         sync.close()
         if !sync.isCurrent { await sync.waitUntilEnded() }
@@ -76,7 +78,7 @@ extension SyncClient {
     /// - Returns: The number of rows and operations removed.
     /// - Throws: ``SyncError``. The sync has ended then, and no data is removed.
     ///   - ``SyncError/Code/cancelled`` if the task is cancelled before the data is removed.
-    ///   - ``SyncError/Code/invalidArgument`` if called within the sync, such as by a delegate.
+    ///   - ``SyncError/Code/invalidArgument`` if called within the sync, such as by a delegate; see ``stop()``.
     ///   - As ``wipe()``.
     @discardableResult
     public func stop(wiping: Bool) async throws -> ForcePurgeResult {
@@ -84,7 +86,8 @@ extension SyncClient {
         guard wiping else { return ForcePurgeResult() }
         guard !sync.isCurrent else {
             throw SyncError(
-                .invalidArgument, "the data cannot be removed within the sync; call stop(wiping:) elsewhere")
+                .invalidArgument,
+                "the data cannot be removed within the sync; call stop(wiping:) elsewhere, such as in a detached task")
         }
         let result = try await wipe()
         currentUser = nil

@@ -10,16 +10,11 @@ final class SyncControl: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// The syncs in which the current task runs.
-    @TaskLocal private static var current: [ObjectIdentifier] = []
-
     let status = StatusBoard()
     private let state = Mutex(State())
 
     /// Whether the current task runs within this sync, such as in a call of a delegate. It must not wait for the end.
-    var isCurrent: Bool {
-        Self.current.contains(ObjectIdentifier(self)) && state.withLock { $0.mailbox != nil }
-    }
+    var isCurrent: Bool { CallScope.isWithin(self) }
 
     /// The settings of the pulls of the running sync.
     var pullSettings: PullSettings { state.withLock { $0.pullSettings } }
@@ -46,7 +41,7 @@ final class SyncControl: Sendable {
 
     /// Runs the sync that has begun, and ends it.
     func run(_ body: () async -> Void) async {
-        await Self.$current.withValue(Self.current + [ObjectIdentifier(self)]) { await body() }
+        await CallScope.run(for: self) { await body() }
         end()
     }
 

@@ -64,7 +64,9 @@ final class Pusher<Store: LocalStore>: Sendable {
                 }
             }
             // The push is over, so the delegate may push again after it has resolved the errors.
-            await delegate?.pushCompleted(result)
+            if let delegate {
+                await CallScope.run(for: self) { [result] in await delegate.pushCompleted(result) }
+            }
             result.operationErrors.removeAll(where: \.isHandled)
             guard result.error != nil || !result.operationErrors.isEmpty else { return result }
             var error =

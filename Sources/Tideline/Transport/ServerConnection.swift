@@ -255,7 +255,7 @@ final class ServerConnection: Sendable {
             }
             if let fresh { return fresh }
         }
-        return try await authorize(false)
+        return try await CallScope.run(for: account) { try await authorize(false) }
     }
 }
 

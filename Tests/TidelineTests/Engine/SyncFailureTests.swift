@@ -423,6 +423,43 @@ struct SyncFailureTests {
         }
     }
 
+    @Test("S6 a task that a call within the sync has started can sign out after it", arguments: [false, true])
+    func signOutAfterCall(ofDelegate: Bool) throws {
+        let signOut = SharedValue<(@Sendable () -> Void)?>(nil)
+        let configure: @Sendable (inout SyncOptions) -> Void = { options in
+            options.authorization = { _ in
+                if !ofDelegate { signOut.value?() }
+                return nil
+            }
+        }
+        try VirtualWorld.run(configure: configure) { virtual, client in
+            let result = SharedValue<ForcePurgeResult?>(nil)
+            client.context.delegate = ScriptedDelegate { operation in
+                try await operation.execute()
+            } ended: { _ in
+                if ofDelegate { signOut.value?() }
+            }
+            signOut.value = { [syncClient = client.client] in
+                signOut.value = nil
+                Task(executorPreference: virtual.executor) {
+                    // The call has ended then, and the pull is on its way.
+                    try? await virtual.sleep(.seconds(1))
+                    result.value = try? await syncClient.stop(wiping: true)
+                }
+            }
+            client.transport.inspect { request, _ in
+                if request.method == .get { try? await virtual.sleep(.seconds(100)) }
+                return nil
+            }
+            try await client.items.insert(["id": "a", "text": "a"])
+            try await client.client.start([Self.todo])
+            try await virtual.sleep(.seconds(5))
+            #expect(result.value?.rows == 1)
+            #expect(client.client.status == .stopped)
+            #expect(try client.texts().isEmpty)
+        }
+    }
+
     @Test("S6 a sync cancelled at any point leaves nothing in flight, and the next completes it", arguments: 0..<60)
     func cancellation(at turn: Int) throws {
         try VirtualWorld.run { virtual, client in
