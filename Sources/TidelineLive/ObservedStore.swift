@@ -146,7 +146,16 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
         }
     }
 
-    /// Looks for the commits of others at intervals, while there are live queries.
+    /// Returns a sequence with an element after commits of others, or `nil` if nobody else commits. Several commits may
+    /// have one element. It ends when the store is closed, and when their number cannot be read.
+    package func externalCommitUpdates() -> AsyncStream<Void>? {
+        guard let commits = base.externalCommits else { return nil }
+        let updates = hub.listen(after: try? commits.number())
+        startLooking()
+        return updates
+    }
+
+    /// Looks for the commits of others at intervals, while anything depends on it.
     private func startLooking() {
         hub.startLooking { [base, weak hub] in
             if let hub { ObservedStore(base, hub).readAgainAfterExternalCommits() }
@@ -160,7 +169,8 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
     private func readAgainAfterExternalCommits() {
         do {
             let number = try base.externalCommits?.number()
-            guard !hub.includesExternalCommits(number) else { return }
+            hub.noteExternalCommits(number)
+            guard hub.tableCount > 0, !hub.includesExternalCommits(number) else { return }
             if capabilities.isReadOnly {
                 try base.read { hub.prepare(readingAgainAt: number, in: $0) }?.commit()
             } else {

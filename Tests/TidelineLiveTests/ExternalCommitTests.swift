@@ -57,6 +57,33 @@ struct ExternalCommitTests {
         #expect(!store.looksForExternalCommits)
     }
 
+    @Test("Commits of others are announced without a live query, and own ones are not, until the store is closed")
+    func updates() async throws {
+        var updates = try #require(store.externalCommitUpdates()).makeAsyncIterator()
+        var others = try #require(store.externalCommitUpdates()).makeAsyncIterator()
+        try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }
+        try base.writeElsewhere(["id": "a", "number": 1])
+        var hasElement = await updates.next() != nil
+        #expect(hasElement)
+        hasElement = await others.next() != nil
+        #expect(hasElement)
+        #expect(store.looksForExternalCommits && store.liveQueryCount == 0)
+        try store.close()
+        hasElement = await updates.next() != nil
+        #expect(!hasElement)
+        #expect(!store.looksForExternalCommits)
+    }
+
+    @Test("The looks end with the last sequence of the commits of others")
+    func endOfUpdates() throws {
+        do {
+            let updates = store.externalCommitUpdates()
+            #expect(store.looksForExternalCommits)
+            withExtendedLifetime(updates) {}
+        }
+        #expect(!store.looksForExternalCommits)
+    }
+
     @Test("An own commit delivers the commits of others before it, as one update")
     func ownCommit() async throws {
         try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }

@@ -6,7 +6,8 @@ extension SyncClient {
     /// The sync pushes after local changes, and pulls each subscription at the start, at its interval, after a change
     /// signal, when ``SyncSettings/connectivity``, if it is set, reports a network, and when ``syncNow()`` is called.
     /// One push or group of pulls runs at a time. After a network failure, it tries again with increasing delays. Local
-    /// changes made before the start, or by another process, are pushed too.
+    /// changes made before the start, or by another client or process that shares the store, are pushed too. For this,
+    /// the sync looks for the commits of other processes, several times a second, as live queries do.
     ///
     /// ```swift
     /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])

@@ -1,4 +1,5 @@
 internal import Logging
+internal import TidelineLive
 internal import TidelineStore
 
 /// Performs the actions that ``SyncMachine`` decides on, until it is stopped or cancelled.
@@ -13,6 +14,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     private let tables = SubscribedTables()
     /// The change signals of the dialect that are not listened to yet.
     private let offered = LockedValue<ChangeSignals?>(nil)
+    /// The newest operation, and those that failed, as this sync last knew them.
+    private let known = LockedValue<(newest: Int64, failed: Set<Int64>)>((0, []))
 
     private var environment: SyncEnvironment { pusher.options.environment }
 
@@ -23,7 +26,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         tables.update(to: subscriptions)
         let signals = makeSignals()
         offered.withLock { $0 = signals }
+        // The first push, which begins later, sends what others have committed before.
+        let othersCommits = await commitsOfOthers()
         await withDiscardingTaskGroup { group in
+            if let othersCommits { group.addTask { await listen(to: othersCommits) } }
             if let connectivity = settings.connectivity { group.addTask { await listen(to: connectivity) } }
             if let signals = settings.changeSignals { group.addTask { _ = await listen(to: signals) } }
             var machine = SyncMachine(
@@ -79,6 +85,26 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             over: DialectConnection(connection: pusher.connection, subscribed: tables))
     }
 
+    /// Returns a sequence of the commits of other processes, and of other stores over the same files, or `nil` if there
+    /// can be none.
+    private func commitsOfOthers() async -> AsyncStream<Void>? {
+        guard pusher.database.observed.externalCommits != nil else { return nil }
+        return try? await pusher.database.performing { $0.externalCommitUpdates() }
+    }
+
+    /// Pushes after commits of others that have queued an operation, or changed one that had failed. Those of a push
+    /// lead to no further one, so that two syncs do not wake each other without end.
+    private func listen(to othersCommits: AsyncStream<Void>) async {
+        for await _ in othersCommits {
+            guard let (newest, failed) = try? await pusher.queue.newestAndFailed() else { continue }
+            let hasChanged = known.withLock { known in
+                defer { known = (max(newest, known.newest), failed) }
+                return newest > known.newest || !known.failed.isSubset(of: failed)
+            }
+            if hasChanged { mailbox.post(.localChange) }
+        }
+    }
+
     private func listen(to monitor: any ConnectivityMonitor) async {
         for await isAvailable in monitor.reports() { mailbox.post(.network(isAvailable: isAvailable)) }
     }
@@ -131,7 +157,9 @@ struct SyncLoop<Store: LocalStore>: Sendable {
                 status.publish(.pushing(done: 0, total: total))
                 outcome = await send(settings)
             }
-            outcome.unresolved = Set(try await pusher.queue.failures().map(\.operationID))
+            let unresolved = Set(try await pusher.queue.failures().map(\.operationID))
+            known.withLock { $0.failed = unresolved }
+            outcome.unresolved = unresolved
         } catch {
             outcome.failure = outcome.failure ?? SyncMachine.Failure(SyncError.wrapping(error))
         }

@@ -46,6 +46,15 @@ struct OperationQueue<Store: LocalStore>: Sendable {
         try await database.reading { [errors] in try errors.all(in: $0) }
     }
 
+    /// Returns the number of the newest pending operation, or 0, and those of the operations that failed.
+    func newestAndFailed() async throws -> (newest: Int64, failed: Set<Int64>) {
+        try await database.reading { [operations, errors] reader in
+            let newest = try operations.lastID(in: reader)
+            let failed = try newest > 0 ? errors.all(in: reader) : []
+            return (newest: newest, failed: Set(failed.map(\.operationID)))
+        }
+    }
+
     // MARK: In flight
 
     /// Throws if one of the operations is in flight in this process, or may be in another one.

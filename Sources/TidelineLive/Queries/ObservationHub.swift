@@ -36,13 +36,25 @@ package final class ObservationHub: Sendable {
         /// The number of the external commits that all results include, or `nil` if it is not known. It changes while
         /// the lock of the commits is held.
         var externalCommit: UInt64?
-        /// The timer that looks for external commits, while there are live queries.
+        /// The sequences of external commits.
+        var listeners: [Int: Listener] = [:]
+        var listenerCount = 0
+        /// The timer that looks for external commits, while there are live queries or listeners.
         var timer: ExternalCommitTimer?
         var isClosed = false
 
-        /// Ends the timer if there are no live queries. Release the result after the lock of the state, because it may
-        /// be the last owner of a store.
-        mutating func takeIdleTimer() -> ExternalCommitTimer? { tables.isEmpty ? timer.take() : nil }
+        /// Whether nothing depends on looks for external commits.
+        var isIdle: Bool { tables.isEmpty && listeners.isEmpty }
+
+        /// Ends the timer if nothing depends on it. Release the result after the lock of the state, because it may be
+        /// the last owner of a store.
+        mutating func takeIdleTimer() -> ExternalCommitTimer? { isIdle ? timer.take() : nil }
+    }
+
+    /// A sequence of external commits, and the number of those that its elements stand for.
+    private struct Listener {
+        let continuation: AsyncStream<Void>.Continuation
+        var number: UInt64?
     }
 
     private let maximumRecordedRows: Int
@@ -139,12 +151,42 @@ package final class ObservationHub: Sendable {
     /// Tells other processes, and other stores over the same files, that this store has committed.
     func signalCommit() { signal?.send() }
 
-    /// Begins to look for external commits if there are live queries, and until there are none.
+    /// Returns a sequence with an element after external commits that follow those with the number.
+    func listen(after number: UInt64?) -> AsyncStream<Void> {
+        let (updates, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state in
+            state.listenerCount += 1
+            state.listeners[state.listenerCount] = Listener(continuation: continuation, number: number)
+            return state.listenerCount
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { state in
+                state.listeners[id] = nil
+                return state.takeIdleTimer()
+            }
+        }
+        return updates
+    }
+
+    /// Adds an element to the sequences that have none for the external commits with this number.
+    func noteExternalCommits(_ number: UInt64?) {
+        let continuations = state.withLock { state in
+            var continuations: [AsyncStream<Void>.Continuation] = []
+            for (id, listener) in state.listeners where listener.number != number {
+                state.listeners[id]?.number = number
+                continuations.append(listener.continuation)
+            }
+            return continuations
+        }
+        for continuation in continuations { continuation.yield() }
+    }
+
+    /// Begins to look for external commits if anything depends on it, and until nothing does.
     ///
     /// - Parameter look: Looks for commits. Called on one thread at a time.
     func startLooking(_ look: @escaping @Sendable () -> Void) {
         state.withLock { state in
-            guard state.timer == nil, !state.tables.isEmpty else { return }
+            guard state.timer == nil, !state.isIdle else { return }
             state.timer = ExternalCommitTimer(on: lookingQueue, signal: signal, quiet: quiet, look: look)
         }
     }
@@ -368,15 +410,17 @@ package final class ObservationHub: Sendable {
         endQueries(Self.closed)
     }
 
-    /// Ends all queries with an error.
+    /// Ends all queries with an error, and the sequences of external commits.
     func endQueries(_ error: any Error) {
-        let (queries, timer) = state.withLock { state in
+        let (queries, listeners, timer) = state.withLock { state in
             let queries = state.tables.values.flatMap { $0.queries.values.map(\.query) }
-            state.tables = [:]
+            let listeners = Array(state.listeners.values)
+            (state.tables, state.listeners) = ([:], [:])
             isObserving.store(false, ordering: .releasing)
-            return (queries, state.takeIdleTimer())
+            return (queries, listeners, state.takeIdleTimer())
         }
         for query in queries { query.mailbox.finish(error) }
+        for listener in listeners { listener.continuation.finish() }
         withExtendedLifetime(timer) {}
     }
 

@@ -1,6 +1,7 @@
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -47,6 +48,32 @@ struct SelfRunningSyncTests {
             #expect(client.transport.requests.count + other.transport.requests.count == 1)
             await other.client.stop()
         }
+    }
+
+    @Test("S1 an edit by another process is pushed at once", arguments: StoreKind.sharing)
+    func otherProcess(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let files = try StoreFiles(stores)
+        // The commits of others are seen in real time.
+        let configure: @Sendable (inout SyncOptions) -> Void = { $0.environment = SyncEnvironment() }
+        let client = try await world.makeClient(store: try files.open(), configure: configure)
+        let other = try await world.makeClient(store: try files.open(), configure: configure)
+        let settings = SyncSettings(listensToServer: false)
+        try await client.client.start([SyncSubscription("TodoItem", interval: nil)], settings: settings)
+        try await suspendUntil("the first pull") { client.statusKind == "idle" }
+        for number in 0..<3 {
+            try await other.items.insert(["id": .string("\(number)"), "text": .string("\(number)")])
+            try await suspendUntil("the push") { try world.serverTexts().count == number + 1 }
+        }
+        client.transport.inspect { _, body in
+            body.contains("poison") ? .answer(.answer(400, #"{"error":"no"}"#)) : nil
+        }
+        try await other.items.insert(["id": "p", "text": "poison"])
+        try await suspendUntil("the rejection") { client.client.status == .needsAttention(operationErrors: 1) }
+        try await other.items.update(id: "p") { $0["text"] = "harmless" }
+        try await suspendUntil("the correction") { try world.serverTexts().contains("harmless") }
+        #expect(other.transport.requests.isEmpty)
+        await client.client.stop()
     }
 
     @Test("S1 many local changes in a short time are pushed together", arguments: StoreKind.perEngine)
