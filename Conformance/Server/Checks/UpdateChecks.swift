@@ -195,7 +195,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-418", "The ETag of a response to a change is not that of the row before",
-            why: "The client bases its next change on it, and would be in conflict with its own."
+            why: "A client that takes it for the version would be in conflict with its own change."
         ) { check in
             let answer = try await check.tryInsert(["text": "a"], id: check.newID())
             let row = try answer.row()

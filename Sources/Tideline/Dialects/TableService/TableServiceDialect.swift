@@ -113,7 +113,10 @@ struct TableServiceDialect: ClientDialect {
             return try? codec.row(body: body)
         default:
             guard var row = try? codec.row(body: body) else { return nil }
-            if let version = wire.version(of: answer.response.response) { row["version"] = .string(version) }
+            // A proxy that compresses the body may have changed the entity tag.
+            if row.version == nil, let version = wire.version(of: answer.response.response) {
+                row["version"] = .string(version)
+            }
             return row
         }
     }
