@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -61,6 +62,26 @@ struct PartialAnswerTests {
         try await client.pushUpdate(["id": .string(id), "complete": false])
         let server = try #require(try world.serverRow(id))
         #expect(server["complete"] == false && server["priority"] == 7 && server["tags"] == .json("[1]"))
+    }
+
+    @Test(
+        "P10 the version of the next change is that of the server, also if a proxy removes it or changes the ETag",
+        arguments: StoreKind.perEngine, [true, false])
+    func changedVersion(_ stores: StoreKind, removes: Bool) async throws {
+        let (world, client) = try await World.withSyncedClient(stores)
+        client.transport.inspect { request, _ in
+            guard request.method != .get else { return nil }
+            return .change { answer in
+                var answer = answer
+                let tag = answer.response.headerFields[.eTag] ?? ""
+                answer.response.headerFields[.eTag] = removes ? nil : String(tag.dropLast()) + "-gzip\""
+                return removes ? Self.rename(answer) { $0 == "version" ? nil : $0 } : answer
+            }
+        }
+        for text in ["two", "three"] { try await client.pushUpdate(["id": "a", "text": .string(text)]) }
+        #expect(try world.serverTexts() == ["three"])
+        let version = try world.serverRow("a")?.version
+        #expect(try client.row("a")?.version == version)
     }
 
     @Test("P10 a null that others set and an answer omits stays null", arguments: StoreKind.perEngine, [true, false])

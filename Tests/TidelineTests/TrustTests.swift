@@ -105,6 +105,32 @@ struct TrustTests {
             "delete a; on change impose 404; push errors rejected; queue [delete a]; server [a=one]"),
     ]
 
+    /// Successes of something else that intercepts only what changes rows.
+    static let successes: [Script] = allPairs(
+        [("update a=mine", "a=mine"), ("insert b=mine", "a=one, b=mine"), ("delete a", "a deleted")],
+        ["", "{}", #"{"id":"req-17","status":"accepted"}"#]
+    ).map { edit, body in
+        Script(
+            "T1 a success is not believed if the row does not show the change: \(edit.0), '\(body)'",
+            "\(edit.0); on change impose 200 \(body); push fails network; errors []; server [a=one]",
+            "push; queue []; server [\(edit.1)]")
+    }
+
+    static let unseen: [Script] = [
+        Script(
+            "T1 a success is not believed if the row shows a change of others",
+            "other update a=theirs; update a=mine; on change impose 200; push fails network",
+            "local [a=mine] queue [update a] server [a=theirs]; push errors conflict"),
+        Script(
+            "T1 a success is not believed if the row with the identifier is of others",
+            "other insert b=theirs; insert b=mine; on change impose 200; push fails network; queue [insert b]",
+            "push errors conflict"),
+        Script(
+            "T1 a success is not believed if the row, which has no version, does not show the change",
+            "empty; plant a@0 text=one version=null; pull; update a=mine; on change impose 200; push fails network",
+            "local [a=mine] queue [update a]; push; remote a text=mine"),
+    ]
+
     /// A row that the service has, but does not show for a while. Its stamp is older than the look-back.
     static let hidden: [Script] =
         [("push errors conflict; discard", ConflictPolicy.manual), ("push", .serverWins)].map {
@@ -131,7 +157,9 @@ struct TrustTests {
         ).with { $0.conflictPolicy = policy }
     }
 
-    @Test("T1, T3, T4 what is not the service's verdict changes nothing", arguments: scripts + hidden + unchanged)
+    @Test(
+        "T1, T3, T4 what is not the service's verdict changes nothing",
+        arguments: scripts + successes + unseen + hidden + unchanged)
     func plays(_ script: Script) async throws { try await script.play(.simplest) }
 
     @Test("T1 a response of something else decides nothing if the look-up fails", arguments: [409, 410, 412, 422])

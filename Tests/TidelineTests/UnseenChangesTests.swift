@@ -121,6 +121,10 @@ struct UnseenChangesTests {
             "P6 a row that another client deleted after a restore whose answer was lost stays deleted", restoring,
             "on create lose answer; push errors serverFailed; other delete a", conflict("a"), "remote a deleted=true"),
         Script(
+            "P6 a restore that something else has answered is no conflict, and is sent again", restoring,
+            "on create impose 200; push errors serverFailed; local [a=back]",
+            "push; local [a=back] queue [] server [a=back]"),
+        Script(
             "P6 a restored row has no column that another client set in the deleted row", restoring,
             "other undelete a; other update a effort=2.5; other delete a", conflict("a")),
         Script(

@@ -202,21 +202,39 @@ extension OperationSender {
         }
     }
 
-    /// Returns the row in the response to an insert or update. If the response has no readable row, requests it.
+    /// Returns the row in the response to an insert, update, or undelete. If the response has no readable row, or omits
+    /// its new version, requests the row.
     ///
     /// - Parameter known: The row as the request left it. Columns that the response omits have its values.
     nonisolated(nonsending) func row(
         in answer: RowAnswer, from known: @autoclosure () -> Row
     ) async throws -> (row: Row, isAnswered: Bool) {
+        let request = answer.request
+        var expected = request.row
         if let row = try serverRow(in: answer) {
-            guard codec.schema.hasSameKey(row.idText, operation.itemKey) else {
+            if codec.schema.hasSameKey(row.idText, operation.itemKey) {
+                // With the version before it, the next change would be in conflict with this one.
+                if row.version != nil || request.version == nil { return (completed(row, from: known()), true) }
+                expected = expected.merging(row.filteringColumns { request.row[$0] != nil })
+            } else if request.action == .insert, row.version != nil || dialect.tableService == nil {
                 throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.answer.status)
             }
-            return (completed(row, from: known()), true)
         }
         // The response of something else may mean that nothing was carried out.
-        guard let row = try await lookUpAfterDoubt() else { throw connection.foreign(answer.answer) }
+        guard let row = try await lookUpAfterDoubt(), isResult(row, of: request, expected) else {
+            throw connection.foreign(answer.answer)
+        }
         return (row, false)
+    }
+
+    /// Returns whether a row that was requested after a success shows that the change was carried out. If not, the row
+    /// may be that of before, or of others, and the next request finds it out.
+    ///
+    /// - Parameter expected: The values that the server has stored.
+    private func isResult(_ row: Row, of request: RowRequest, _ expected: Row) -> Bool {
+        if codec.shows(row, expected), !row.isTombstone { return true }
+        // Other servers may respond without the row, and store other values than were sent.
+        return dialect.tableService == nil && (request.version == nil || row.version != request.version)
     }
 
     /// Returns the row of a response with the known values of the app's columns that it omits. If it omits values, its
