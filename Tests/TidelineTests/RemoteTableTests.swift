@@ -184,5 +184,6 @@ struct RemoteTableTests {
         client.transport.inspect { _, _ in .answer(.answer(200, body)) }
         #expect(await syncErrorCode { _ = try await remote.insert(["id": "a", "text": "x"]) } == .invalidAnswer)
         #expect(await syncErrorCode { _ = try await remote.lookup(id: "a") } == .invalidAnswer)
+        #expect(await syncErrorCode { try await remote.delete(id: "a") } == .invalidAnswer)
     }
 }

@@ -254,7 +254,7 @@ extension OperationSender {
 
     /// Returns the result of a delete that was accepted.
     ///
-    /// A table service responds without a body, or with the row. Any other body may come from elsewhere, such as the
+    /// A table service responds with 204, or with the row. Any other response may come from elsewhere, such as the
     /// sign-in page of a network. The row is then requested.
     func deletion(_ answer: RowAnswer) async throws -> Result {
         let row = try? serverRow(in: answer)
@@ -269,7 +269,7 @@ extension OperationSender {
 
     /// Returns whether a response is that of a table service to a delete. The row need not fit the table.
     private func isDeleteAnswer(_ answer: ServerAnswer) -> Bool {
-        guard answer.status != 204, !answer.rowBody.isEmpty else { return true }
+        if answer.status == 204 { return true }
         guard let row = try? RowCodec.looseRow(String(decoding: answer.rowBody, as: UTF8.self)) else { return false }
         return codec.schema.hasSameKey(row.idText, operation.itemKey)
     }
