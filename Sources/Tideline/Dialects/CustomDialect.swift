@@ -103,8 +103,9 @@ public protocol CustomDialect: Sendable {
 
     /// Returns the responses in the successful response to a batch, one for each request, in the order of the requests.
     ///
-    /// - Throws: Any error if the response cannot be divided. It is then the response to each request, as is one with a
-    ///   status of failure.
+    /// - Throws: Any error if the response cannot be divided. As after a wrong number of responses, nothing is then
+    ///   known about the changes, and each is sent again alone. A response with a status of failure is the response to
+    ///   each request.
     func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse]
 
     /// Returns whether the service itself gave a response, and not something between the app and the service, such as

@@ -95,17 +95,24 @@ final class RequestBatches: Sendable {
         idle?.resume()
     }
 
-    /// Returns one response for each request. A failure of the whole batch, also one that cannot be divided, such as
-    /// that of a gateway, is the response to each. If the server refuses the batch, because it takes smaller ones or
-    /// none, each request is sent alone, and so are later ones.
+    /// Returns one response for each request. A failure of the whole batch, such as that of a gateway, is the response
+    /// to each. A success that cannot be divided says nothing about any of them. If the server refuses the batch,
+    /// because it takes smaller ones or none, each request is sent alone, and so are later ones.
     private func responses(
         to requests: [WireRequest], by transmit: (WireRequest) async throws -> TransportResponse
     ) async -> [Result<TransportResponse, any Error>] {
         let whole = await Self.result { try await transmit(requests.count == 1 ? requests[0] : make(requests)) }
         guard requests.count > 1, case .success(let response) = whole else { return requests.map { _ in whole } }
-        if response.response.status.kind == .successful,
-            let parts = try? divide(response, requests), parts.count == requests.count
-        {
+        // A web page is recognized as such in the response to each.
+        if response.response.status.kind == .successful, !ErrorBody.isPage(response.body) {
+            let parts = (try? divide(response, requests)) ?? []
+            guard parts.count == requests.count else {
+                var error = SyncError(
+                    .network, "the response to a batch of changes cannot be divided",
+                    status: response.response.status.code)
+                error.isFromOther = true
+                return requests.map { _ in .failure(error) }
+            }
             return parts.map { .success($0) }
         }
         // 401 is about the user. After the others, the server asks for the same request again.

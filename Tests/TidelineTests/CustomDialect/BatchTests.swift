@@ -100,4 +100,23 @@ struct BatchTests {
         world.server.inspect(nil)
         try await expectPushed(world, client)
     }
+
+    @Test("T2 a success of a batch that cannot be divided says nothing about its changes, even if its status would")
+    func undividedSuccess() async throws {
+        var dialect = NotesVariant(name: "status", maxBatchCount: 25)
+        dialect.rowMeaning = { response, _ in AnswerMeaning(byStatusOf: response) }
+        let (world, client) = try await NotesWorld.withClient(.simplest, dialect)
+        for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
+        try await client.pull()
+        for id in ["a", "b"] { try await client.notes.delete(id: id) }
+        world.server.inspect { request, _ in
+            request.contains("batch") ? .answer(.unmarked(200, #"{"status":"ok"}"#)) : nil
+        }
+        await expectSyncError(.network) { try await client.client.push() }
+        #expect(try await client.queue() == ["delete a", "delete b"])
+        world.server.inspect(nil)
+        try await client.client.push()
+        #expect(try await client.queue().isEmpty)
+        #expect(world.server.fields("a") == nil && world.server.fields("b") == nil)
+    }
 }

@@ -119,6 +119,7 @@ struct NotesVariant: CustomDialect {
     var name: String
     var replacesWholeRows = false
     var maxInFlight = Int.max
+    var maxBatchCount = 1
     var validate: @Sendable (String) throws -> Void = { _ in }
     var pageRequest: @Sendable (PageRequest, Int?) throws -> ServerRequest = {
         try NotesDialect().request(for: $0, after: $1)
@@ -146,6 +147,12 @@ struct NotesVariant: CustomDialect {
     func request(for row: RowRequest) throws -> ServerRequest { try rowRequest(row) }
     func meaning(of response: TransportResponse, to row: RowRequest) throws -> AnswerMeaning {
         try rowMeaning(response, row)
+    }
+    func request(forBatch requests: [ServerRequest]) throws -> ServerRequest {
+        try NotesDialect().request(forBatch: requests)
+    }
+    func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
+        try NotesDialect().responses(in: response, toBatch: requests)
     }
     func isFromService(_ response: TransportResponse) -> Bool? { NotesDialect().isFromService(response) }
     func changeSignals(over connection: DialectConnection) -> ChangeSignals? { signals() }
