@@ -8,7 +8,7 @@ import TidelineTestStores
 @Suite("Pages that adapt", .releasesClients, .bothDialects)
 struct AdaptivePageTests {
     enum Obstacle: String, Sendable, CaseIterable {
-        case timeout, tooLarge, contentTooLarge, uriTooLong
+        case timeout, tooLarge, contentTooLarge
     }
 
     private static func fault(_ obstacle: Obstacle) -> FaultyTransport<TestStore>.Fault {
@@ -16,7 +16,6 @@ struct AdaptivePageTests {
         case .timeout: .fail(TransportError(.timeout, "no complete response in time"))
         case .tooLarge: .fail(TransportError(.tooLarge, "the response is larger than allowed"))
         case .contentTooLarge: .answer(.answer(413, #"{"error":"too large"}"#))
-        case .uriTooLong: .answer(.answer(414, #"{"error":"too long"}"#))
         }
     }
 
@@ -58,7 +57,9 @@ struct AdaptivePageTests {
         #expect(try client.store.versions().count == 3)
     }
 
-    @Test("F15 a row too large is the error of the first request", arguments: [Obstacle.tooLarge, .contentTooLarge])
+    @Test(
+        "F15 a row too large is the error of the first request, and the next pull begins with the size of before",
+        arguments: [Obstacle.tooLarge, .contentTooLarge])
     func rowTooLarge(_ obstacle: Obstacle) async throws {
         let (_, client) = try await World.withClient(.simplest)
         Self.limit(client, to: 0, obstacle)
@@ -67,6 +68,10 @@ struct AdaptivePageTests {
         }
         #expect(error?.message.contains("large") == true)
         #expect(Self.sizes(client) == [8, 4, 2, 1])
+        client.transport.clear()
+        client.transport.inspect(nil)
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 8))
+        #expect(Self.sizes(client).first == 8)
     }
 
     @Test("F15 a network on which each request times out ends the pull after four, and the next one asks for less")
@@ -110,11 +115,14 @@ struct AdaptivePageTests {
         #expect(patient.transport.requests.count == 1)
     }
 
-    @Test("F15 the error for a request that the server finds too long has its length", arguments: [414, 431])
+    @Test(
+        "F15 a request that the server finds too long is not repeated, and the error has its length",
+        arguments: [414, 431])
     func refusedLength(status: Int) async throws {
         let (_, client) = try await World.withClient(.simplest)
         client.transport.inspect { _, _ in .answer(.answer(status, #"{"error":"too long"}"#)) }
         let error = await #expect(throws: SyncError.self) { try await client.items.pull(queryID: "q") }
         #expect(error?.status == status && error?.message.contains("path and query have") == true)
+        #expect(client.transport.requests.count == 1)
     }
 }
