@@ -72,6 +72,7 @@ extension SimulatedWorld {
         self.dialect = ServerDialect(dialect)
         servers = [[]]
         services = min(services, 2)
+        hasProxies = false
         customServer = CustomServer(
             makeHandler: makeServer, request: { try dialect.request(for: $0) },
             rows: { (try? dialect.page(in: $0, to: PageRequest(of: $1), after: nil).rows) ?? [] },

@@ -3,7 +3,7 @@ internal import TidelineStore
 
 extension SimulatedWorld {
     /// Changes the dialect, the tables, the conflict policy, the settings of pushes, and the numbers of services and of
-    /// clients, as a seed determines, and adds edits in transactions and a sync that runs itself.
+    /// clients, as a seed determines, and adds proxies, edits in transactions, and a sync that runs itself.
     ///
     /// Of 192 seeds in a row, each has another combination.
     package mutating func vary(by seed: UInt64) {
@@ -25,6 +25,7 @@ extension SimulatedWorld {
         if seed / 48 % 2 == 1 { services = 4 }
         if seed / 96 % 2 == 1 { clientsPerStore = 2 }
         steps = 32
+        hasProxies = true
         let tables = schema
         action("transaction", weight: 15) { try await $0.editRows(of: tables) }
         action("sync itself", weight: 10) { device in

@@ -110,6 +110,9 @@ public struct SimulatedWorld: Sendable {
     /// Whether the server of a custom dialect sometimes loses all rows and tombstones when it restarts, and has later
     /// or much earlier times afterwards. The dialect must then find out that the times are earlier.
     package var emptiesServer = false
+    /// Whether proxies change entity tags and remove the versions from responses to updates, and gateways answer with
+    /// 200 in place of the server, also without a page.
+    package var hasProxies = false
     var invariants: [Invariant] = []
     var actions: [CustomAction] = []
 

@@ -140,10 +140,11 @@ struct ScheduleGenerator {
             let requests: Intermediary.Requests = happens(70) ? .all : happens(70) ? .writes : .reads
             let body = pick(Intermediary.Body.allCases)
             let status = pick(Intermediary.statuses)
-            // Success without a page looks like that of a server, and a failure of all writes like one that the
-            // operations cause.
+            // A dialect may take success without a page for that of its server, and a failure of all writes looks like
+            // one that the operations cause.
             return .responds(
-                status: status, body: status == 200 ? .page : body, to: [500, 503].contains(status) ? .all : requests)
+                status: status, body: status == 200 && !world.hasProxies ? .page : body,
+                to: [500, 503].contains(status) ? .all : requests)
         case 10: return .limitsResponses(bytes: pick([100, 300, 500]))
         case 11: return .limitsTargets(bytes: pick([40, 120, 200]))
         case 12: return .slows(bytesPerSecond: pick([2, 5, 10]))

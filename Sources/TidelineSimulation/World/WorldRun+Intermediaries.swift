@@ -55,16 +55,31 @@ extension WorldRun {
     private static let systemColumns = ["id", "version", "createdAt", "updatedAt", "deleted"]
 
     /// Returns the response to a write with only the system columns of the row.
-    static func partial(_ response: TransportResponse) -> TransportResponse {
+    ///
+    /// - Parameter keepsVersion: Whether the response to an update keeps the version.
+    static func partial(
+        _ response: TransportResponse, of request: HTTPRequest, keepsVersion: Bool
+    ) -> TransportResponse {
         guard let object = try? JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any],
             object["version"] != nil
         else { return response }
-        let some = object.filter { systemColumns.contains($0.key) }
-        guard let data = try? JSONSerialization.data(withJSONObject: some, options: .sortedKeys) else {
+        var kept = object.filter { systemColumns.contains($0.key) }
+        let isUpdate = [.patch, .put].contains(request.method) && response.response.status == .ok
+        if isUpdate, !keepsVersion { kept["version"] = nil }
+        guard let data = try? JSONSerialization.data(withJSONObject: kept, options: .sortedKeys) else {
             return response
         }
         var response = response
         response.body = Array(data)
+        if isUpdate, !keepsVersion { response.response.headerFields[.eTag] = nil }
+        return response
+    }
+
+    /// Returns a response with the entity tag that a proxy makes when it compresses the body.
+    func withChangedTag(_ response: TransportResponse) -> TransportResponse {
+        guard world.hasProxies, let tag = response.response.headerFields[.eTag] else { return response }
+        var response = response
+        response.response.headerFields[.eTag] = String(tag.dropLast()) + "-gzip\""
         return response
     }
 

@@ -170,12 +170,13 @@ extension WorldRun {
             }
         case .partial where request.method != .get:
             log("device \(device): the response has only a part of the row")
-            response = Self.partial(response)
+            response = Self.partial(response, of: request, keepsVersion: !world.hasProxies)
         case .otherCase:
             log("device \(device): the response has columns in another case")
             response = inOtherCase(response)
         default: break
         }
+        response = withChangedTag(response)
         heard(response, to: message)
         log("device \(device): \(brief(response))")
         return response
