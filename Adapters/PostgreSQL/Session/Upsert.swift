@@ -143,8 +143,9 @@ extension StoredTable {
             separator: ", ")
         let changes = assignments.map { "\($0.column) = excluded.\($0.column)" }.joined(separator: ", ")
         let action = changes.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
-        return
-            "INSERT INTO \(sqlName) (\(list)) SELECT \(values) FROM \(arrays(columns)) ON CONFLICT (\(key)) DO \(action)"
+        // The alias is for a table with the name "excluded".
+        let insertion = "INSERT INTO \(sqlName) AS \"old\" (\(list)) SELECT \(values) FROM \(arrays(columns))"
+        return "\(insertion) ON CONFLICT (\(key)) DO \(action)"
     }
 
     /// Returns a statement that updates these columns of the existing rows, with the same parameters. Without columns,

@@ -72,6 +72,8 @@ final class StoredTable: StoredTableType {
 
     /// Several rows are inserted `OR FAIL`: to undo the rows before a rejected one, SQLite would copy every page that
     /// it changes. The caller rolls back the transaction instead.
+    ///
+    /// The table has an alias: `excluded` would be the table itself if that is its name.
     private static func upsert(_ names: [String], into table: String, rows: Int = 1) -> String {
         let list = (["\"id\""] + names).joined(separator: ", ")
         let row = "(\(Array(repeating: "?", count: names.count + 1).joined(separator: ", ")))"
@@ -79,7 +81,7 @@ final class StoredTable: StoredTableType {
         let changes = names.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let action = names.isEmpty ? "NOTHING" : "UPDATE SET \(changes)"
         let verb = rows > 1 ? "INSERT OR FAIL INTO" : "INSERT INTO"
-        return "\(verb) \(table) (\(list)) VALUES \(values) ON CONFLICT (\"id\") DO \(action)"
+        return "\(verb) \(table) AS \"old\" (\(list)) VALUES \(values) ON CONFLICT (\"id\") DO \(action)"
     }
 }
 
