@@ -53,7 +53,7 @@ public final class LMDBEngine: OrderedKeyValueEngine {
         self.options = options
         capabilities = StoreCapabilities(
             name: "lmdb", durability: options.durability, sharesFilesWithProcesses: true,
-            isReadOnly: options.isReadOnly, detectsBitFlips: true,
+            isReadOnly: options.isReadOnly, detectsBitFlips: options.verification != .never,
             maximumTablesAndIndexes: Environment.maximumSpaces - 1)
     }
 

@@ -15,11 +15,11 @@ public struct LMDBOptions: Sendable {
         case always
         /// The file is checked in the same way, but not if every process that wrote to it has closed it since, and it
         /// was not changed or replaced afterwards. Damage that the storage device causes later is then not found when
-        /// the store is opened: a damaged value is reported when it is read, and other damage can crash the process.
+        /// the store is opened: a damaged value is read as it is, and other damage can crash the process.
         case afterUncleanShutdown
         /// The file is never checked. LMDB itself trusts its file: a damaged one crashes the process or gives wrong
         /// rows. Use this only for files that are too large to be read completely, on storage that detects damage
-        /// itself.
+        /// itself. The store then does not declare ``StoreCapabilities/detectsBitFlips``.
         case never
     }
 

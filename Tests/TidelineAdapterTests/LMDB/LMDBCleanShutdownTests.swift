@@ -60,6 +60,14 @@ import TidelineTestSupport
         expectError(.corrupt) { _ = try LMDBEngine(path: folder.path, options: LMDBOptions(verification: .always)) }
     }
 
+    @Test func aStoreThatIsNeverVerifiedPromisesNoDetectionOfFlippedBits() throws {
+        for verification in [LMDBOptions.Verification.always, .afterUncleanShutdown, .never] {
+            let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(verification: verification))
+            #expect(engine.capabilities.detectsBitFlips == (verification != .never))
+            try engine.close()
+        }
+    }
+
     @Test func aKilledProcessLeavesNoCleanShutdown() throws {
         try write(folder.path)
         let other = try OtherProcess("hold", folder.path)
