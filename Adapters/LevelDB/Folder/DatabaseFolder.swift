@@ -105,7 +105,7 @@ final class DatabaseFolder: Sendable {
     private static func isNew(_ names: Set<String>, _ path: String) throws(StoreError) -> Bool {
         let files = Set(names.map { FileName($0) })
         if files.contains(.current) { return false }
-        let unfinished: Set<FileName?> = [.lock, .report, .manifest(1), .temporary(1)]
+        let unfinished: Set<FileName?> = [.lock, .report, .manifest(1), .temporary(1), .room]
         if files.isSubset(of: unfinished) { return true }
         guard files.contains(where: { $0.map { !unfinished.contains($0) } ?? false }) else {
             throw StoreError(

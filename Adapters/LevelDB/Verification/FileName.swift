@@ -12,6 +12,8 @@ enum FileName: Hashable {
     case temporary(UInt64)
     /// The sizes of the logs, recorded when the database was closed.
     case seal
+    /// What an interrupted check for disk space left in earlier versions.
+    case room
 
     init?(_ name: String) {
         switch name {
@@ -19,6 +21,7 @@ enum FileName: Hashable {
         case "LOCK": self = .lock
         case "LOG", "LOG.old": self = .report
         case CleanShutdownMarker.fileName: self = .seal
+        case DiskRoom.fileName: self = .room
         default:
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             if name.hasPrefix("MANIFEST-"), let number = Self.number(name.dropFirst(9)) {
@@ -35,7 +38,7 @@ enum FileName: Hashable {
     var holdsData: Bool {
         switch self {
         case .current, .manifest, .log, .table: true
-        case .lock, .report, .temporary, .seal: false
+        case .lock, .report, .temporary, .seal, .room: false
         }
     }
 
@@ -43,7 +46,7 @@ enum FileName: Hashable {
     var beginsDatabase: Bool {
         switch self {
         case .current, .manifest: true
-        case .lock, .report, .log, .table, .temporary, .seal: false
+        case .lock, .report, .log, .table, .temporary, .seal, .room: false
         }
     }
 

@@ -69,6 +69,7 @@ import TidelineTestSupport
         let leftovers: [[String: Data]] = [
             ["LOCK": Data()], ["LOCK": Data(), "LOG": Data("x".utf8), "000001.dbtmp": Data()],
             ["LOCK": Data(), "MANIFEST-000001": Data(), "000003.log": Data()],
+            ["LOCK": Data(), "tideline.room": Data("x".utf8)],
         ]
         for content in leftovers {
             try replaceFiles("\(folder.path)/store", by: content)
