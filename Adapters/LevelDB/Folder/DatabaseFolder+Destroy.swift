@@ -9,8 +9,7 @@ extension DatabaseFolder {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return false }
         guard isFolder.boolValue else { throw StoreError(.io, "the path is a file, not a folder", path: path) }
-        let names = try FolderCheck.names(in: path)
-        let files = names.map { FileName($0) }
+        let files = files(try FolderCheck.names(in: path))
         if files.contains(where: { $0?.beginsDatabase == true }) { return true }
         // A log alone may belong to any program; an incomplete database has no data files.
         guard files.allSatisfy({ $0?.holdsData == false }) else {

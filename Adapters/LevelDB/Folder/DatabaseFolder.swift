@@ -78,6 +78,12 @@ final class DatabaseFolder: Sendable {
 
     // MARK: Checks
 
+    /// Returns the kinds of files with these names, with `nil` for those of other programs. Names that begin with a dot
+    /// belong to the system, and are omitted.
+    static func files(_ names: some Sequence<String>) -> Set<FileName?> {
+        Set(names.filter { !$0.hasPrefix(".") }.map { FileName($0) })
+    }
+
     /// Ensures that the folder exists. Returns whether it existed before.
     private static func requireFolder(_ path: String, createsIfMissing: Bool) throws(StoreError) -> Bool {
         var isFolder: ObjCBool = false
@@ -103,7 +109,7 @@ final class DatabaseFolder: Sendable {
     /// A process that was killed while creating one may have left a lock, a report, and the first manifest. LevelDB
     /// would create an empty database in any folder without `CURRENT`, over existing tables and logs.
     private static func isNew(_ names: Set<String>, _ path: String) throws(StoreError) -> Bool {
-        let files = Set(names.map { FileName($0) })
+        let files = files(names)
         if files.contains(.current) { return false }
         let unfinished: Set<FileName?> = [.lock, .report, .manifest(1), .temporary(1), .room]
         if files.isSubset(of: unfinished) { return true }

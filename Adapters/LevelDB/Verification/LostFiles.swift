@@ -111,9 +111,10 @@ struct LostFiles {
         rmdir(lost)
     }
 
-    /// Returns whether a name is that of a database file, with any suffix from ``place(for:)`` or ``cutDamage(_:_:)``.
+    /// Returns whether a name is that of a database file, with any suffix from ``place(for:)`` or ``cutDamage(_:_:)``,
+    /// or that of a file that the Finder adds.
     private static func isKept(_ name: String) -> Bool {
-        if name == entriesName { return true }
+        if name == entriesName || name == ".DS_Store" { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return (1...2).contains { FileName(parts.prefix($0).joined(separator: ".")) != nil }
     }

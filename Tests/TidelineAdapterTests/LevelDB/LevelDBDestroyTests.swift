@@ -19,6 +19,17 @@ import TidelineTestSupport
         #expect(try fileNames(in: folder.path) == ["mine.log", "mine.txt"])
     }
 
+    @Test func whatTheSystemPutsIntoTheFolderIsNoMatter() throws {
+        let path = "\(folder.path)/store"
+        for _ in 0..<2 {
+            try filled(LevelDBStore(path: path)).close()
+            try write("", to: "\(path)/.DS_Store")
+            // The second time, there is nothing to destroy.
+            for _ in 0..<2 { try LevelDBStore.destroy(path: path) }
+            #expect(try fileNames(in: path) == [".DS_Store"])
+        }
+    }
+
     @Test func aStoreThatIsOpenIsLocked() throws {
         let path = "\(folder.path)/store"
         let store = try filled(LevelDBStore(path: path))
@@ -91,6 +102,7 @@ import TidelineTestSupport
         #expect(try fileNames(in: folder.path) == ["store"])
         _ = try? LevelDBStore.repair(path: path)
         #expect(try fileNames(in: path).contains("lost"))
+        try write("", to: "\(path)/lost/.DS_Store")
         try LevelDBStore.destroy(path: path)
         #expect(try fileNames(in: folder.path) == [])
     }

@@ -92,7 +92,7 @@ import TidelineTestSupport
 
     @Test(arguments: [
         ["LOCK"], ["LOCK", "LOG"], ["LOCK", "LOG", "MANIFEST-000001"], ["LOCK", "MANIFEST-000001", "000001.dbtmp"],
-        ["tideline.room"],
+        ["tideline.room"], [".DS_Store"],
     ])
     func anInterruptedCreationIsDoneAgain(_ names: [String]) throws {
         try replaceFiles(path, by: Dictionary(uniqueKeysWithValues: names.map { ($0, Data()) }))
