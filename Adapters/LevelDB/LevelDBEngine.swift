@@ -7,7 +7,8 @@ public import TidelineStore
 /// An ``OrderedKeyValueEngine`` backed by LevelDB: a folder of sorted tables and a log.
 ///
 /// Only one process at a time can have the folder open, with one store. Readers and the writer do not wait for each
-/// other. Tables are merged in the background, also after 20,000 deletions, because scans read deleted keys until then.
+/// other. Tables are merged in the background, also those of a key space after 20,000 deletions from it, because scans
+/// read deleted keys until then.
 ///
 /// Every block of a table has a checksum, which is verified whenever the block is read from disk: reading a damaged
 /// block throws ``StoreError/Code/corrupt``. Opening the folder checks for damage that LevelDB itself ignores: a
@@ -33,7 +34,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let owner: DatabaseOwner
     private let batch = Mutex(WriteBatch())
     private let cache = LookupCache()
-    /// Changes only inside a write of the store.
+    /// Includes the keys of failed commits, whose range is at most compacted too early.
     private let deletedKeys = Mutex(DeletedKeys())
     /// Serializes compactions: each starts a new log, and the last one needs a record in its log.
     private let compacting = Mutex(())
@@ -85,32 +86,35 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     }
 
     private func commit(_ transaction: OverlayTransaction<LevelDBSnapshot>, to database: Database) throws {
-        var deleted = deletedKeys.withLock { $0 }
         try batch.withLock { batch in
             defer { batch.clear() }
-            try transaction.forEachChangeUnordered { key, value, hash in
-                guard let value else {
-                    deleted.add(key)
-                    return batch.delete(key)
+            try deletedKeys.withLock { deleted in
+                try transaction.forEachChangeUnordered { key, value, hash in
+                    guard let value else {
+                        deleted.add(key)
+                        return batch.delete(key)
+                    }
+                    cache.noteStored(key, hash: hash)
+                    try batch.put(key, value)
                 }
-                cache.noteStored(key, hash: hash)
-                try batch.put(key, value)
             }
             try write(batch, to: database)
         }
-        let full = deleted.takeFullRange()
-        deletedKeys.withLock { $0 = deleted }
-        if let full { compactInBackground(full) }
+        let full = deletedKeys.withLock { $0.takeFullRanges() }
+        if !full.isEmpty { compactInBackground(full) }
     }
 
     /// Removes deleted keys from the tables, which takes as long as reading and writing what is between them.
-    private func compactInBackground(_ range: (first: [UInt8], last: [UInt8])) {
+    private func compactInBackground(_ ranges: [DeletedRange]) {
         DispatchQueue.global(qos: .utility).async { [self] in
             compacting.withLock { _ in
-                // A store that was closed needs no compaction; later deletions cause another one.
-                guard let database = try? owner.enter() else { return }
-                defer { owner.leave() }
-                database.compact(from: range.first, through: range.last)
+                for range in ranges {
+                    // A store that was closed needs no compaction, and its closing waits only for one range; later
+                    // deletions cause another one.
+                    guard let database = try? owner.enter() else { return }
+                    defer { owner.leave() }
+                    database.compact(from: range.first, through: range.last)
+                }
             }
         }
     }
@@ -149,26 +153,40 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     public func close() throws { try owner.close { batch.withLock { $0.destroy() } } }
 }
 
-/// The range of the keys that were deleted since the last compaction. A scan reads each of them until then.
+/// The keys that were deleted since the last compaction. A scan reads those of its key space until then.
 struct DeletedKeys {
-    /// The number of deleted keys after which their range is compacted.
+    /// The number of deleted keys of a space after which their range is compacted.
     static let limit = 20_000
 
-    private var count = 0
-    private var first: [UInt8] = []
-    private var last: [UInt8] = []
+    private var ranges: [UInt32: DeletedRange] = [:]
+    /// The spaces whose ranges are to be compacted.
+    private var full: [UInt32] = []
 
     mutating func add(_ key: UnsafeRawBufferPointer) {
+        let space = key.count < 4 ? 0 : key.loadUnaligned(as: UInt32.self)
+        if ranges[space, default: DeletedRange()].add(key) == Self.limit { full.append(space) }
+    }
+
+    /// Returns the ranges that are to be compacted, and begins new ones.
+    mutating func takeFullRanges() -> [DeletedRange] {
+        let spaces = full
+        full = []
+        return spaces.compactMap { ranges.removeValue(forKey: $0) }
+    }
+}
+
+/// The range of the deleted keys of a key space.
+struct DeletedRange {
+    private var count = 0
+    private(set) var first: [UInt8] = []
+    private(set) var last: [UInt8] = []
+
+    /// Adds a key, and returns the number of keys.
+    fileprivate mutating func add(_ key: UnsafeRawBufferPointer) -> Int {
         if count == 0 || key.compare(first) < 0 { first = Array(key) }
         if count == 0 || key.compare(last) > 0 { last = Array(key) }
         count += 1
-    }
-
-    /// Returns the range if it is to be compacted, and begins a new one.
-    mutating func takeFullRange() -> (first: [UInt8], last: [UInt8])? {
-        guard count >= Self.limit else { return nil }
-        defer { self = DeletedKeys() }
-        return (first, last)
+        return count
     }
 }
 

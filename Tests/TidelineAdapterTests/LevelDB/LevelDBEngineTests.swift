@@ -3,10 +3,11 @@ import Synchronization
 import Testing
 import TidelineConformance
 import TidelineKeyValue
-import TidelineLevelDB
 import TidelineStore
 import TidelineSupport
 import TidelineTestSupport
+
+@testable import TidelineLevelDB
 
 @Suite struct LevelDBEngineTests {
     private let folder: TemporaryFolder
@@ -118,5 +119,25 @@ import TidelineTestSupport
         #expect(after < 20_000)
         #expect(try engine.all() == [:])
         try engine.close()
+    }
+
+    @Test func manyDeletedKeysCauseACompactionOfTheirSpaceAlone() {
+        var deleted = DeletedKeys()
+        func key(_ space: UInt8, _ number: Int) -> [UInt8] {
+            [0, 0, 0, space, UInt8(number >> 8), UInt8(number & 0xFF)]
+        }
+        func delete(_ numbers: Range<Int>, of space: UInt8) {
+            for number in numbers { key(space, number).withUnsafeBytes { deleted.add($0) } }
+        }
+        delete(1..<DeletedKeys.limit, of: 1)
+        delete(1..<DeletedKeys.limit, of: 9)
+        let before = deleted.takeFullRanges()
+        delete(0..<1, of: 9)
+        let full = deleted.takeFullRanges()
+        delete(1..<2, of: 9)
+        let after = deleted.takeFullRanges()
+        #expect(before.isEmpty && full.count == 1 && after.isEmpty)
+        #expect(full.first?.first == key(9, 0))
+        #expect(full.first?.last == key(9, DeletedKeys.limit - 1))
     }
 }
