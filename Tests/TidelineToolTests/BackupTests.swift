@@ -108,6 +108,25 @@ struct BackupTests {
         #expect(rows?.count == 1 && rows?[0]["updatedAt"]?.timestamp.map { $0 > stamp } == true)
     }
 
+    @Test("A row without a value for a column that was required later is backed up and restored", arguments: engines)
+    func laterRequirement(engine: StoreEngine) async throws {
+        let source = try StoreLocation(parsing: tool.location(engine, "a"))
+        let target = try StoreLocation(parsing: tool.location(engine, "b"))
+        let before = try await withStore(source) { store in
+            try Self.insert(into: ["T"], of: store)
+            try Self.serve([TableSchema("T", columns: [.bool("complete", optional: false)])], of: store)
+            _ = try BackupFile.write(store, to: tool.path("file"))
+            return try StoreContent(store)
+        }
+        #expect(before.schemas.first { $0.name == "T" }?.column("complete")?.isOptional == false)
+        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("file"), to: target)
+        #expect(try await withStore(target) { try StoreContent($0) } == before)
+    }
+
+    private static func serve(_ schemas: [TableSchema], of store: some LocalStore) throws {
+        _ = try TableService(store: store, options: TableServiceOptions(schemas: schemas))
+    }
+
     // MARK: While the server writes
 
     @Test(

@@ -62,9 +62,10 @@ enum BackupFile {
         while schemas.contains(where: { $0.name.asciiLowercased == manifest.name.asciiLowercased }) {
             manifest.name += "_"
         }
-        try target.define(schemas + [manifest])
+        try target.define(schemas.map(\.withoutRequirements) + [manifest])
         var copy = StoreCopy()
         try copy.copy(schemas, from: reader) { try target.write($0) }
+        try target.define(schemas)
         let counts = copy.tables.map { TableCount(table: $0.schema.name, rows: $0.count) }
         let row: Row = [
             "id": "backup", "format": .int(format), "time": .timestamp(time), "engine": .string(engine),

@@ -49,7 +49,7 @@ struct StoreCopy {
 
     // MARK: Writing
 
-    /// Copies the rows of tables that the destination has already defined.
+    /// Copies the rows of tables that the destination has already defined, with all columns optional.
     ///
     /// - Parameters:
     ///   - schemas: The tables.
@@ -72,7 +72,7 @@ struct StoreCopy {
         write: ((Writer) throws -> Void) throws -> Void
     ) throws {
         let name = table.schema.name
-        var batch = PackedRows(shape: table.schema.makeShape())
+        var batch = PackedRows(shape: table.schema.withoutRequirements.makeShape())
         var stamp = stamps?.first
         try reader.scan(TableQuery(name, order: stamps == nil ? [] : [OrderTerm("updatedAt")])) { row in
             if let new = stamp {
@@ -129,6 +129,16 @@ struct StoreCopy {
                 throw StoreError(.corrupt, "the rows of the copy differ from those that were written", table: name)
             }
         }
+    }
+}
+
+extension TableSchema {
+    /// The definition with all columns optional. A column that is required now is null in rows that are older than the
+    /// requirement, and these must be copied as they are.
+    var withoutRequirements: TableSchema {
+        var schema = self
+        for index in schema.columns.indices { schema.columns[index].isOptional = true }
+        return schema
     }
 }
 

@@ -37,16 +37,18 @@ struct StoreRestoration {
         _ inOneTransaction: Bool
     ) throws -> StoreCopy {
         try requireEmpty(store)
-        try store.define(schemas)
+        try store.define(schemas.map(\.withoutRequirements))
         var copy = StoreCopy()
         // The records come first, because the tables' new clocks are written into them.
         let schemas = schemas.filter(\.isSystem) + schemas.filter { !$0.isSystem }
         if inOneTransaction {
-            try store.write { writer in
+            try store.redefine { writer in
                 try copy.copy(schemas, from: reader, stamps: stamps) { try $0(writer) }
+                return schemas
             }
         } else {
             try copy.copy(schemas, from: reader, stamps: stamps) { try store.write($0) }
+            try store.define(schemas)
         }
         return copy
     }
