@@ -9,6 +9,7 @@ package enum ErrorBody {
     private static let maximumTitle = 100
     /// The number of bytes in which a page shows that it is one; comments may precede its first element.
     private static let maximumPreamble = 1_024
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// Returns the message in `{"error": "…"}`, `{"description": "…"}`, `{"message": "…"}`, an object that contains one
     /// of these, or a JSON string. Returns the text itself if it is not JSON. The message has up to 2,000 characters.
@@ -36,8 +37,13 @@ package enum ErrorBody {
     }
 
     /// Returns a body as a JSON value, or `nil` if it is not JSON. It is wrapped in an object, so that the row reader
-    /// also accepts a JSON string.
-    static func value(_ body: [UInt8]) -> Value? { row(Array(#"{"body":"#.utf8) + body + [UInt8(ascii: "}")])?["body"] }
+    /// also accepts a JSON string. A byte order mark is skipped, as ``JSONScanner`` does in other bodies.
+    static func value(_ body: [UInt8]) -> Value? {
+        var wrapped = Array(#"{"body":"#.utf8)
+        wrapped += body.dropFirst(body.starts(with: byteOrderMark) ? byteOrderMark.count : 0)
+        wrapped.append(UInt8(ascii: "}"))
+        return row(wrapped)?["body"]
+    }
 
     private static func message(in value: Value, depth: Int) -> String? {
         switch value {

@@ -294,6 +294,7 @@ struct ErrorMessageTests {
             "Busy try again \u{2014} later"
         ),
         ("<a><![CDATA[5 < 6 & 7]]></a>", "5 < 6 & 7"), ("<a><![CDATA[cut", "cut"), ("<p title=\"a > b\">x</p>", "x"),
+        ("\u{FEFF}{\"error\":\"no\"}", "no"),
         ("\u{FEFF} \n<p>x", "x"), ("<p>a<b", "a"), ("<", "<"), ("<>", "<>"), ("<p>1 < 2", "1 < 2"),
         ("<p>&nosuch; &amp &#xD800; &#;", "&nosuch; &amp &#xD800; &#;"), ("<script>x", ""), ("<svg/>x", "x"),
         ("<body><h1>Error</h1></body>", "Error"), (#"{"error":"<p>no</p>"}"#, "no"),
@@ -304,6 +305,14 @@ struct ErrorMessageTests {
         _ body: String, _ message: String
     ) {
         #expect(ErrorBody.message(of: Array(body.utf8)) == message)
+    }
+
+    @Test(arguments: ["", "\u{FEFF}"])
+    func `a byte order mark hides neither an error nor a list`(_ mark: String) {
+        #expect(ErrorBody.hasExactForm(Array("\(mark){\"error\":\"no\"}".utf8)))
+        for list in ["[]", #"[{"id":"a"}]"#, #"{"results":[],"count":0}"#, #"{"items":[]}"#] {
+            #expect(ListBody.isList(Array("\(mark)\(list)".utf8)), "\(list)")
+        }
     }
 
     @Test func `the text of a page is cut at 500 characters`() {
