@@ -70,12 +70,17 @@ package struct DatasyncDialect: Dialect {
         after response: HTTPResponse, link: String?, target: String, base: BaseURL
     ) throws(WireError) -> String? {
         guard let link else { return nil }
-        if link.contains("://") || link.hasPrefix("/") {
-            return try LinkTarget.target(of: link, after: target, base: base)
-        }
+        if Self.isURL(link) { return try LinkTarget.target(of: link, after: target, base: base) }
         // Only the query string, to be put after the table's URL.
         let query = link.prefix { $0 != "#" }.drop { $0 == "?" }
         return "\(target.prefix { $0 != "?" })?\(PercentEncoding.repair(query.utf8))"
+    }
+
+    /// Returns whether a link begins with a slash or a scheme. A filter in a query string may contain a URL.
+    private static func isURL(_ link: String) -> Bool {
+        if link.hasPrefix("/") { return true }
+        guard let colon = link.firstIndex(of: ":"), link[colon...].hasPrefix("://") else { return false }
+        return link[..<colon].allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     }
 }
 

@@ -150,6 +150,10 @@ struct DatasyncRequestTests {
         arguments: [
             ("$skip=100&$top=50", "tables/T?$skip=100&$top=50"), ("?$skip=1", "tables/T?$skip=1"),
             ("$filter=a eq 'b'#x", "tables/T?$filter=a%20eq%20'b'"),
+            ("u=http://e.org/a&$skip=1", "tables/T?u=http://e.org/a&$skip=1"),
+            ("$filter=a%20eq%20'x://y'&$skip=1", "tables/T?$filter=a%20eq%20'x://y'&$skip=1"),
+            ("$filter=t eq '1:2 x://y'", "tables/T?$filter=t%20eq%20'1:2%20x://y'"),
+            ("HTTP://host/app/tables/T?$skip=1", "tables/T?$skip=1"),
             ("http://host/app/tables/T?$skip=1", "tables/T?$skip=1"), ("/app/tables/T?$skip=1", "tables/T?$skip=1"),
             ("http://evil/app/tables/T?$skip=1", nil), ("//evil/x", nil), ("/other/T", nil),
             ("https://host/app/tables/T", nil),
