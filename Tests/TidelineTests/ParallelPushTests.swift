@@ -165,7 +165,7 @@ struct ParallelPushTests {
         func refuse() -> Task<Bool, Never> {
             Task { @MainActor in
                 do {
-                    _ = try await shared.run(after: shared.successes) {
+                    _ = try await shared.run(after: shared.count) {
                         calls.withLock { $0 += 1 }
                         await withCheckedContinuation { continuation in gate.withLock { $0 = continuation } }
                         throw Expired()
@@ -182,8 +182,28 @@ struct ParallelPushTests {
         gate.withLock { $0.take() }?.resume()
         for request in requests { #expect(await request.value) }
         #expect(calls.withLock { $0 } == 1)
-        #expect(try await shared.run(after: shared.successes) { "new" } == "new")
-        #expect(try await shared.run(after: 0) { "again" } == nil)
+        #expect(try await shared.run(after: shared.count) { "new" } == "new")
+        #expect(try await shared.run(after: SharedRefresh.Count()) { "again" } == nil)
+    }
+
+    @MainActor
+    @Test("P3 a request that was sent before a refresh failed, and is refused after it, shares the failure")
+    func lateRefusal() async throws {
+        struct Expired: Error {}
+        let shared = SharedRefresh()
+        let calls = Mutex(0)
+        let sent = shared.count
+        for _ in 1...2 {
+            do {
+                _ = try await shared.run(after: sent) {
+                    calls.withLock { $0 += 1 }
+                    throw Expired()
+                }
+                Issue.record("the refresh did not fail")
+            } catch is Expired {}
+        }
+        #expect(calls.withLock { $0 } == 1)
+        #expect(try await shared.run(after: shared.count) { "new" } == "new")
     }
 
     @Test("P5 an operation costs up to two transactions, fewer with several in flight", arguments: StoreKind.perEngine)

@@ -65,10 +65,10 @@ final class ServerConnection: Sendable {
         if call.isLink { call.request.target = try base.target(following: call.request.target) }
         var (attempt, hasRefreshed) = (1, false)
         // The number of refreshes before a request that the server refused.
-        var refused: Int?
+        var refused: SharedRefresh.Count?
         while true {
             if Task.isCancelled { throw SyncError(.cancelled, "the task was cancelled") }
-            let refreshes = refresh.successes
+            let refreshes = refresh.count
             let field = signsIn ? try await signIn(refreshAfter: refused) : nil
             try await waitForServer()
             try await willSend()
@@ -230,7 +230,7 @@ final class ServerConnection: Sendable {
     /// Returns the header that authenticates a request.
     ///
     /// - Parameter count: The number of refreshes before the request that the server refused, or `nil` if none was.
-    private nonisolated(nonsending) func signIn(refreshAfter count: Int?) async throws -> HTTPField? {
+    private nonisolated(nonsending) func signIn(refreshAfter count: SharedRefresh.Count?) async throws -> HTTPField? {
         do {
             _ = try account.userForRequest()
             if let field = try await authorization(refreshAfter: count) { return field }
@@ -247,7 +247,9 @@ final class ServerConnection: Sendable {
         }
     }
 
-    private nonisolated(nonsending) func authorization(refreshAfter count: Int?) async throws -> HTTPField? {
+    private nonisolated(nonsending) func authorization(
+        refreshAfter count: SharedRefresh.Count?
+    ) async throws -> HTTPField? {
         guard let authorize = options.authorization else { return nil }
         if let count {
             let fresh = try await refresh.run(after: count) {

@@ -2,37 +2,48 @@ internal import Synchronization
 
 /// Lets requests that the server refuses at the same time share one refresh of the authentication.
 final class SharedRefresh: Sendable {
-    private struct State {
+    /// The numbers of refreshes that succeeded, and of all that ended.
+    struct Count: Sendable {
         var successes = 0
         var attempts = 0
+    }
+
+    private struct State {
+        var count = Count()
         var failure: (any Error)?
     }
 
     private let lock = AsyncLock()
     private let state = Mutex(State())
 
-    /// The number of refreshes that succeeded. A request notes it before it asks for the authentication.
-    var successes: Int { state.withLock { $0.successes } }
+    /// The number of refreshes. A request notes it before it asks for the authentication.
+    var count: Count { state.withLock { $0.count } }
 
-    /// Runs `refresh`, unless another call has done so since `successes` was noted.
+    /// Runs `refresh`, unless another call has done so since `count` was noted.
     ///
     /// - Returns: The result of `refresh`, or `nil` if another call has refreshed the authentication.
-    /// - Throws: The error of `refresh`, or of the call that this one waited for. A cancellation is not shared.
+    /// - Throws: The error of `refresh`, or of another call since `count` was noted. A cancellation is not shared.
     nonisolated(nonsending) func run<T>(
-        after successes: Int, _ refresh: nonisolated(nonsending) () async throws -> T
+        after count: Count, _ refresh: nonisolated(nonsending) () async throws -> T
     ) async throws -> T? {
-        let attempts = state.withLock { $0.attempts }
-        return try await lock.withLock {
+        try await lock.withLock {
             let current = state.withLock { $0 }
-            if current.successes != successes { return nil }
-            if current.attempts != attempts, let failure = current.failure { throw failure }
+            if current.count.successes != count.successes { return nil }
+            if current.count.attempts != count.attempts, let failure = current.failure { throw failure }
             do {
                 let result = try await refresh()
-                state.withLock { $0 = State(successes: successes + 1, attempts: $0.attempts + 1) }
+                state.withLock { state in
+                    state.count.successes += 1
+                    state.count.attempts += 1
+                    state.failure = nil
+                }
                 return result
             } catch {
                 if !(error is CancellationError), !Task.isCancelled {
-                    state.withLock { $0 = State(successes: successes, attempts: $0.attempts + 1, failure: error) }
+                    state.withLock { state in
+                        state.count.attempts += 1
+                        state.failure = error
+                    }
                 }
                 throw error
             }
