@@ -15,7 +15,11 @@ enum DiskRoom {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw .system(errno, path: folder, doing: "the check for disk space failed") }
         unlink(path)
-        defer { close(file) }
+        defer {
+            // Frees the space in a way that an observer of file calls sees, too.
+            _ = ftruncate(file, 0)
+            close(file)
+        }
         let zeros = [UInt8](repeating: 0, count: chunk)
         for _ in 0...(try logSize(in: folder) / chunk + 3) {
             let written = write(file, zeros, chunk)

@@ -12,7 +12,7 @@ enum FileName: Hashable {
     case temporary(UInt64)
     /// The sizes of the logs, recorded when the database was closed.
     case seal
-    /// What an interrupted check for disk space left in earlier versions.
+    /// The file of an interrupted check for disk space, which earlier versions left.
     case room
 
     init?(_ name: String) {
