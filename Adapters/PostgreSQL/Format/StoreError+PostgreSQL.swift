@@ -58,8 +58,9 @@ extension StoreError.Code {
             case "53100", "53400": .full
             case SQLState.readOnlyTransaction, SQLState.insufficientPrivilege: .readOnly
             case "XX001", "XX002", SQLState.undefinedTable, SQLState.undefinedColumn, SQLState.undefinedSchema: .corrupt
-            // A limit of the server, such as the size of a row.
-            case _ where sqlState.hasPrefix("54") || sqlState.hasPrefix("22"): .invalidValue
+            // A value, a constraint, a limit of the server such as the size of a row, or an exception of a trigger. No
+            // row is stored, so a server can write the others of its transaction.
+            case _ where ["22", "23", "44", "54", "P0"].contains(sqlState.prefix(2)): .invalidValue
             default: .io
             }
     }

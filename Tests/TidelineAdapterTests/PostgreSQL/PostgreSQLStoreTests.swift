@@ -69,6 +69,29 @@ import TidelineTestStores
         try store.close()
     }
 
+    /// It is no failure of the database, and a server writes the other rows of its transaction.
+    @Test(arguments: [
+        #"ALTER TABLE tideline.t ADD CHECK ("n" <> 2)"#, #"ALTER TABLE tideline.t ADD UNIQUE ("text")"#,
+        #"ALTER TABLE tideline.t ADD UNIQUE ("text") DEFERRABLE INITIALLY DEFERRED"#,
+        """
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN IF NEW."n" = 2 THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$;
+        CREATE TRIGGER refuse BEFORE INSERT ON tideline.t FOR EACH ROW EXECUTE FUNCTION refuse()
+        """,
+    ])
+    func aRowThatTheDatabaseRefusesIsAnInvalidValue(_ sql: String) throws {
+        let (store, connection) = try TestServer.makeStoreInDatabase(
+            TableSchema("t", columns: [.int("n"), .string("text")]))
+        try PlainConnection(connection).query(sql)
+        try store.write { try $0.upsert(["id": "1", "n": 1, "text": "a"], into: "t") }
+        expectError(.invalidValue) {
+            try store.write { try $0.upsert(["id": "2", "n": 2, "text": "a"], into: "t") }
+        }
+        try store.write { try $0.upsert(["id": "3", "n": 3, "text": "b"], into: "t") }
+        #expect(try store.read { try $0.count(TableQuery("t")) } == 2)
+        try store.close()
+    }
+
     @Test func otherProgramsReadTheTables() throws {
         let (store, connection) = try TestServer.makeStoreInDatabase(items)
         try store.write { writer throws in
