@@ -114,6 +114,20 @@ struct ServeConfigurationTests {
         #expect(text.contains("TIDELINE_SERVE_JWT_AUDIENCE: there is no value"), "\(text)")
     }
 
+    @Test(
+        "Clients that wait for changes leave connections for other requests",
+        arguments: [
+            ("port: 1", 3_072), ("max-connections: 50", 37), ("max-connections: 1", 1),
+            ("max-connections: 20000", 10_000), ("max-connections: 50\nmax-waiting-clients: 50", 50),
+        ])
+    func waitingClients(file: String, expected: Int) throws {
+        var limits = ServerLimits()
+        try command(file: file).operations.apply(to: &limits)
+        #expect(limits.maximumWaitingClients == expected)
+        let message = try message(file: file, [:], "--max-waiting-clients=20001")
+        #expect(message.contains("must be at most --max-connections"), "\(message)")
+    }
+
     @Test("The effective options are printed with their sources, as a file that gives the same options again")
     func printed() throws {
         let text = try withFile("page-size: 7\nquirk: [hard-delete]") { path in

@@ -27,8 +27,9 @@ struct ServerLimits: Sendable {
     /// with 408. A client that receives none of its response for this time is disconnected.
     var bodyTimeout = Duration.seconds(60)
 
-    /// The maximum number of clients that wait for changes at the same time. Further ones are answered with 503.
-    var maximumWaitingClients = 10_000
+    /// The maximum number of clients that wait for changes at the same time. Further ones are answered with 503. Fewer
+    /// than ``maximumConnections``, so that other requests find a connection.
+    var maximumWaitingClients = 3_072
     /// The maximum number of connections. Further ones are closed.
     var maximumConnections = 4_096
     /// The maximum number of connections of one address, or `nil` for no limit.

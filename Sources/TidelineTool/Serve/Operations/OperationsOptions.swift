@@ -64,8 +64,14 @@ struct OperationsOptions: ParsableArguments {
             discussion: "Behind a proxy, all connections have its address."))
     var maxConnectionsPerAddress: Int?
 
-    @Option(help: "The maximum number of clients that wait for changes. Further ones are answered with 503.")
-    var maxWaitingClients = 10_000
+    @Option(
+        help: ArgumentHelp(
+            "The maximum number of clients that wait for changes. Further ones are answered with 503.",
+            discussion: """
+                At most --max-connections; the rest of them is for other requests. The default is three quarters of them, \
+                but at most 10000.
+                """))
+    var maxWaitingClients: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -109,6 +115,11 @@ struct OperationsOptions: ParsableArguments {
             ("max-waiting-clients", maxWaitingClients, 1...1_000_000),
         ]
         for case (let name, let number?, let range) in numbers { try confirm(number, in: range, "--\(name)") }
+        if let maxWaitingClients, maxWaitingClients > maxConnections {
+            throw ValidationError(
+                "--max-waiting-clients must be at most --max-connections, which is \(maxConnections), not "
+                    + "\(maxWaitingClients): clients that wait would take the connections of all other requests.")
+        }
         if let publicURL { _ = try Self.origin(of: publicURL) }
         if let rate = rateLimit { try confirm(rate, in: 1...1_000_000, "--rate-limit") }
         try confirm(maxQuerySize, in: 1_000...ServerLimits.maximumHeaderSize, "--max-query-size")
@@ -147,7 +158,7 @@ struct OperationsOptions: ParsableArguments {
     func apply(to limits: inout ServerLimits) {
         limits.maximumConnections = maxConnections
         limits.maximumConnectionsPerAddress = maxConnectionsPerAddress
-        limits.maximumWaitingClients = maxWaitingClients
+        limits.maximumWaitingClients = maxWaitingClients ?? min(10_000, max(1, maxConnections * 3 / 4))
         limits.maximumRate = rateLimit
         limits.maximumQuerySize = maxQuerySize
     }
