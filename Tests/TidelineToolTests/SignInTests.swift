@@ -208,6 +208,17 @@ struct SignInTests {
         #expect(TidelineCommand.exitCode(for: error).rawValue == 64)
     }
 
+    @Test("A line break at the end of a secret in the environment is no part of it")
+    func secretInEnvironment() throws {
+        let secret = String(repeating: "s", count: 31)
+        for (text, bytes) in [(secret + "\n", 31), (secret + "\r\n", 31), ("\n", 0)] {
+            let output = try ToolProcess.run(
+                ["TIDELINE_JWT_SECRET=\(text)", tool.executable.path, "serve", "--check", "--store", "memory"],
+                executable: URL(fileURLWithPath: "/usr/bin/env"))
+            #expect(output.status == 1 && output.err.contains("TIDELINE_JWT_SECRET has \(bytes) bytes"), "\(output)")
+        }
+    }
+
     @Test("A key file that cannot be used is an error that names it, and never its content")
     func keyFiles() throws {
         let content = "short and private"

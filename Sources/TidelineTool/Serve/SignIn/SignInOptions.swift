@@ -100,14 +100,13 @@ struct SignInOptions: ParsableArguments {
         #if Tool
         var fixed: [VerificationKey] = []
         if let path = jwtSecretFile {
-            var secret = try InputFile.read(path, maximumSize: 64 << 10)
-            while let last = secret.last, [0x0A, 0x0D].contains(last) { secret.removeLast() }
+            let secret = Self.trimmed(try InputFile.read(path, maximumSize: 64 << 10))
             fixed.append(try await VerificationKey(secret: secret, place: "the file \(path)"))
         }
         if let secret = secretFromEnvironment {
             fixed.append(
                 try await VerificationKey(
-                    secret: Array(secret.utf8), place: "the environment variable \(Self.secretVariable)"))
+                    secret: Self.trimmed(Array(secret.utf8)), place: "the environment variable \(Self.secretVariable)"))
         }
         for path in jwtKeys {
             let pem = String(decoding: try InputFile.read(path, maximumSize: 64 << 10), as: UTF8.self)
@@ -121,6 +120,13 @@ struct SignInOptions: ParsableArguments {
         #else
         exitForMissingTrait("Tool")
         #endif
+    }
+
+    /// Returns a secret without line breaks at its end.
+    private static func trimmed(_ secret: [UInt8]) -> [UInt8] {
+        var secret = secret
+        while let last = secret.last, [0x0A, 0x0D].contains(last) { secret.removeLast() }
+        return secret
     }
 }
 
