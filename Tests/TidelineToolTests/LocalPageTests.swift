@@ -50,7 +50,9 @@ struct LocalPageTests {
         }
         #expect(!isRefused("Example.com", by: "127.0.0.1", publicURL: "https://example.com/api"))
         #expect(isRefused("example.org", by: "127.0.0.1", publicURL: "https://example.com/api"))
-        #expect(isRefused("example.org", by: "localhost") && isRefused("example.org", by: "::1"))
+        for server in ["localhost", "LOCALHOST", "a.Localhost", "::1", "[::1]", "127.0.0.2"] {
+            #expect(isRefused("example.org", by: server) && !isRefused("localhost", by: server), "\(server)")
+        }
         #expect(!isRefused("example.org", by: "0.0.0.0") && !isRefused("example.org", by: "192.168.1.2"))
     }
 }

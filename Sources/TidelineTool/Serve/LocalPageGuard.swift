@@ -41,12 +41,7 @@ struct LocalPageGuard: Sendable {
     }
 
     private static func isLocal(_ host: String) -> Bool {
-        host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || isIPv4Loopback(host)
-    }
-
-    private static func isIPv4Loopback(_ host: String) -> Bool {
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        LoopbackHost.contains(host) || host.lowercased().hasSuffix(".localhost")
     }
 }
 #endif
