@@ -39,6 +39,10 @@ struct OperationsTests {
             #expect(health.status == 200 && health.body == "ok\n")
             let ready = try await Self.get("/.ready", authority)
             #expect(ready.status == 200 && ready.body == "ready\n")
+            for request in ["HTTP/1.0\r\n", "HTTP/1.1\r\nHost: proxy\r\n"] {
+                let check = try await RawConnection.answer(of: authority, to: "GET /.ready \(request)\r\n")
+                #expect(check.status == 200)
+            }
             let metrics = try await Self.get("/metrics", authority)
             #expect(metrics.status == 404)
         }

@@ -93,7 +93,10 @@ final class TableResponder<Store: LocalStore>: Sendable {
             response.head.headerFields[.retryAfter] = "\(delay)"
             return response
         }
-        if let reason = pageGuard?.refusal(of: request.head) { return ServerResponse(.forbidden, reason) }
+        // A proxy may ask for the readiness without a host, and a page learns nothing from it.
+        if request.path != ServerPage.ready.rawValue, let reason = pageGuard?.refusal(of: request.head) {
+            return ServerResponse(.forbidden, reason)
+        }
         if let encoding = request.head.headerFields[.contentEncoding], encoding.lowercased() != "identity" {
             return ServerResponse(
                 .unsupportedMediaType, "the body is compressed (\(encoding)); send it without Content-Encoding")
