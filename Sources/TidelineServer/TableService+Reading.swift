@@ -55,7 +55,8 @@ extension TableService {
         let filter = FilterSplit(query.predicate, isolatesRows: access.owner != nil)
         query.predicate = filter.stored
         query = access.limit(query)
-        if !wanted.includesDeleted { query = query.filter(.column("deleted") == false) }
+        // It is null in rows that were written without a server.
+        if !wanted.includesDeleted { query = query.filter(.column("deleted") != true) }
         return (query, filter.costly)
     }
 

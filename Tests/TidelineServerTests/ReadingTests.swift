@@ -205,6 +205,10 @@ struct ReadingTests {
         )
         #expect(try fixture.ids("/tables/Item?__includeDeleted=true") == ["1000", "1001", "1002"])
         #expect(try fixture.ids("/tables/Item?__includeDeleted=true&$filter=deleted%20eq%20true") == ["1001"])
+        // A row that was written without the server.
+        try fixture.store.write { try $0.upsert(["id": "1003", "text": "x", "version": "v"], into: "Item") }
+        #expect(try fixture.ids("/tables/Item") == ["1000", "1002", "1003"])
+        #expect(try fixture.ids("/tables/Item?$filter=text%20eq%20'x'") == ["1003"])
     }
 
     @Test(arguments: StoreKind.served)
