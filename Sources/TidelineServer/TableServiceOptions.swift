@@ -10,8 +10,12 @@ public struct TableServiceOptions: Sendable {
     /// Tables to define when the service is created. They get all system columns and an index on `updatedAt`, which
     /// pulls use.
     public var schemas: [TableSchema]
-    /// Whether an insert or update creates a missing table or column, with the type of its JSON value, like the
-    /// original Node back end. A column with only null values is created when another value arrives.
+    /// Whether an insert or update creates a missing table or column, with the type of its JSON value. A column with
+    /// only null values is created when another value arrives.
+    ///
+    /// A number with a point or an exponent, as clients of Tideline write all doubles, creates a column of type
+    /// `double`, and any other number one of type `int`, which accepts no fractions later. (The columns of the original
+    /// Node back end accept them.) If several apps write to a column, define it in ``schemas``.
     public var createsTablesOnFirstInsert: Bool
     /// The maximum `$top` of a ZUMO 2 request; greater values are answered with 400. For Datasync 3 it is 128,000.
     public var maximumPageSize: Int

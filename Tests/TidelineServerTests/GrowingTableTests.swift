@@ -19,6 +19,19 @@ struct GrowingTableTests {
         #expect(schema.systemColumns == .all && schema.indexes == [["updatedAt"]])
     }
 
+    @Test(arguments: StoreKind.served, ["10.0", "1e1", "-2E0", "0.0"])
+    func `a number with a point or an exponent makes a column for fractions`(
+        _ stores: StoreKind, _ number: String
+    ) throws {
+        let fixture = try ServiceFixture(stores, schemas: nil)
+        _ = try fixture.insert(#"{"id":"1","price":\#(number),"count":10}"#, into: "New")
+        let schema = try #require(try fixture.store.appTables().first)
+        #expect(schema.columns.map(\.type) == [.double, .int])
+        _ = try fixture.insert(#"{"id":"2","price":9.99,"count":20.0}"#, into: "New")
+        #expect(fixture.send(.patch, "/tables/New/1", #"{"price":3}"#).status == .ok)
+        #expect(fixture.send(.patch, "/tables/New/1", #"{"count":1.5}"#).status == .badRequest)
+    }
+
     @Test(arguments: StoreKind.served)
     func `a later row adds columns, of which earlier rows have null`(_ stores: StoreKind) throws {
         let fixture = try ServiceFixture(stores, schemas: nil)

@@ -72,7 +72,10 @@ struct ServeCommand: AsyncParsableCommand {
         inversion: .prefixedNo,
         help: ArgumentHelp(
             "Create tables and columns when the first row that needs them is inserted.",
-            discussion: "Enabled by default, unless --schema is given."))
+            discussion: """
+                Enabled by default, unless --schema is given. A column whose first number has neither a point nor an \
+                exponent has the type int, and accepts no fractions.
+                """))
     var createTables: Bool?
 
     @Option(

@@ -10,14 +10,17 @@ package enum JSONRow {
     /// kept as JSON text. Text in the member `id` becomes the key; null and empty text do not. If a member is repeated,
     /// the last one is used; names repeat if they are equal (`==`), also in different normalization forms.
     ///
-    /// - Parameter allowsIntegerID: Whether a whole number in the member `id` also becomes the key.
+    /// - Parameters:
+    ///   - allowsIntegerID: Whether a whole number in the member `id` also becomes the key.
+    ///   - keepsNotation: Whether a number with a point or an exponent is a double, also if it is whole.
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON``;
     ///   ``WireError/Code/wrongShape`` if the JSON is not an object; ``WireError/Code/invalidValue`` for an id of
     ///   another type, or a number out of the range of a double.
     package static func parse(
-        _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false
+        _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false, keepsNotation: Bool = false
     ) throws(WireError) -> Row {
-        var reader = LooseReader(scanner: JSONScanner(bytes), allowsIntegerID: allowsIntegerID)
+        var reader = LooseReader(
+            scanner: JSONScanner(bytes), allowsIntegerID: allowsIntegerID, keepsNotation: keepsNotation)
         do {
             return try reader.readRow()
         } catch {
@@ -51,10 +54,12 @@ private struct LooseReader {
     private var positions: [String: Int] = [:]
 
     private let allowsIntegerID: Bool
+    private let keepsNotation: Bool
 
-    init(scanner: JSONScanner, allowsIntegerID: Bool) {
+    init(scanner: JSONScanner, allowsIntegerID: Bool, keepsNotation: Bool) {
         self.scanner = scanner
         self.allowsIntegerID = allowsIntegerID
+        self.keepsNotation = keepsNotation
     }
 
     mutating func readRow() throws(JSONFault) -> Row {
@@ -123,7 +128,8 @@ private struct LooseReader {
     private mutating func readNumber() throws(JSONFault) -> Value {
         let number = try scanner.number()
         _ = try scanner.token()
-        if let int = number.int, !(int == 0 && number.isNegative) { return .int(int) }
+        let isDouble = keepsNotation && scanner.slice(number.start, number.end).contains { ".eE".utf8.contains($0) }
+        if !isDouble, let int = number.int, !(int == 0 && number.isNegative) { return .int(int) }
         guard let double = scanner.double(number) else {
             throw JSONFault(kind: .doubleOutOfRange, offset: number.start)
         }

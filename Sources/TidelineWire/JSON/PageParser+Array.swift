@@ -17,7 +17,7 @@ extension PageParser {
 }
 
 extension JSONRow {
-    /// Reads one JSON object as a row. See ``parse(_:allowsIntegerID:)-(UnsafeRawBufferPointer,_)``.
+    /// Reads one JSON object as a row. See ``parse(_:allowsIntegerID:keepsNotation:)``.
     package static func parse(_ bytes: [UInt8], allowsIntegerID: Bool = false) throws(WireError) -> Row {
         try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
             try parse(UnsafeRawBufferPointer(buffer), allowsIntegerID: allowsIntegerID)

@@ -14,6 +14,14 @@ import TidelineWire
         #expect(try looseRow(#"{"id":"a","x":\#(text)}"#) == ["id": "a", "x": value])
     }
 
+    @Test(arguments: [
+        ("1", Value.int(1)), ("1.0", .double(1)), ("1e2", .double(100)), ("1E2", .double(100)), ("1.5", .double(1.5)),
+    ])
+    func theNotationOfANumberIsKeptIfTheCallerWantsIt(text: String, value: Value) throws {
+        let row = try Array(#"{"x":\#(text)}"#.utf8).withUnsafeBytes { try JSONRow.parse($0, keepsNotation: true) }
+        #expect(row["x"] == value)
+    }
+
     @Test func membersKeepTheirOrderAndTheLastOfOneNameCounts() throws {
         let row = try looseRow(#"{"b":1,"id":"x","a":2,"b":3,"\u0069d":"y","":4,"B":5}"#)
         #expect(row.idText == "y")
