@@ -13,14 +13,18 @@ package struct ServedSchemas: Sendable {
 
     /// Returns the definitions of tables merged with the existing ones: a column that was ever served remains. Includes
     /// other existing tables that need an index.
-    func merged(_ schemas: [TableSchema], over existing: [TableSchema]) throws -> [TableSchema] {
+    ///
+    /// - Parameter hasRows: Returns whether an existing table has rows.
+    func merged(
+        _ schemas: [TableSchema], over existing: [TableSchema], hasRows: (String) throws -> Bool
+    ) throws -> [TableSchema] {
         let definitions = try schemas.map { schema in
             guard schema.idType == .string else {
                 throw StoreError(
                     .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
             }
             let stored = existing.first { $0.name == schema.name && !$0.isSystem }
-            if let stored { try Self.checkRequirements(of: schema, over: stored) }
+            if let stored { try Self.checkRequirements(of: schema, over: stored, hasRows: hasRows) }
             return served(try stored?.union(schema) ?? schema, keeping: [])
         }
         let others = existing.filter { table in
@@ -30,14 +34,19 @@ package struct ServedSchemas: Sendable {
         return definitions + others.map { served($0, keeping: []) }
     }
 
-    /// Throws if a definition requires a column in which the existing rows may have nulls.
-    private static func checkRequirements(of schema: TableSchema, over stored: TableSchema) throws {
-        let column = schema.columns.first { !$0.isOptional && stored.column($0.name)?.isOptional == true }
-        guard let column else { return }
-        throw StoreError(
-            .schemaMismatch,
-            "the column exists and may be null, so it cannot be required; define it without the requirement",
-            table: schema.name, column: column.name)
+    /// Throws if a definition requires a column in which the existing rows have, or may have, nulls.
+    private static func checkRequirements(
+        of schema: TableSchema, over stored: TableSchema, hasRows: (String) throws -> Bool
+    ) throws {
+        for column in schema.columns where !column.isOptional {
+            let known = stored.column(column.name)
+            guard try known.map(\.isOptional) ?? hasRows(stored.name) else { continue }
+            throw StoreError(
+                .schemaMismatch,
+                (known == nil ? "the column is new and the table has rows" : "the column exists and may be null")
+                    + ", so it cannot be required; define it without the requirement",
+                table: schema.name, column: column.name)
+        }
     }
 
     /// Returns the definition with further columns, all system columns, and the indexes that pulls use.
@@ -71,11 +80,15 @@ package struct ServedSchemas: Sendable {
     ///
     /// - Parameters:
     ///   - options: The options of the service.
-    ///   - existing: All tables of the store.
+    ///   - existing: All tables of the store; none if it does not exist.
+    ///   - hasRows: Returns whether one of these tables has rows.
     /// - Throws: The errors of creating the service.
-    package static func changes(by options: TableServiceOptions, over existing: [TableSchema]) throws -> [String] {
+    package static func changes(
+        by options: TableServiceOptions, over existing: [TableSchema] = [],
+        hasRows: (String) throws -> Bool = { _ in false }
+    ) throws -> [String] {
         try StoreRole.requireServer(existing)
-        let definitions = try options.servedSchemas.merged(options.schemas, over: existing)
+        let definitions = try options.servedSchemas.merged(options.schemas, over: existing, hasRows: hasRows)
         try options.validateRights(of: definitions + existing.filter(isServed))
         let checked = try TableEvolution.checked(
             definitions + [ServedTableRecord.schema], beside: existing.map(\.name))
@@ -90,16 +103,20 @@ package struct ServedSchemas: Sendable {
 
     private static func creation(of schema: TableSchema) -> String {
         let parts =
-            schema.columns.map { "\($0.name) \($0.type.rawValue)\($0.isOptional ? "" : ", required")" }
+            schema.columns.map { "\($0.name) \(typeText($0))" }
             + schema.indexes.map { "index on \($0.columns.joined(separator: ", "))" }
         return "create table \(schema.name.debugDescription): \(parts.joined(separator: "; "))"
+    }
+
+    private static func typeText(_ column: ColumnSchema) -> String {
+        column.type.rawValue + (column.isOptional ? "" : ", required")
     }
 
     private static func changes(from stored: TableSchema, to schema: TableSchema) -> [String] {
         let table = "table \(schema.name.debugDescription): "
         let columns = schema.allColumns.compactMap { column -> String? in
             let name = "column \(column.name.debugDescription)"
-            guard let known = stored.column(column.name) else { return "add \(name), \(column.type.rawValue)" }
+            guard let known = stored.column(column.name) else { return "add \(name), \(typeText(column))" }
             return known.isOptional == column.isOptional ? nil : "\(name) may be null from now on"
         }
         let indexes = schema.indexes.filter { !stored.indexes.contains($0) }
@@ -107,5 +124,19 @@ package struct ServedSchemas: Sendable {
         let references = schema.references.filter { !stored.references.contains($0) }
             .map { "column \($0.column.debugDescription) refers to table \($0.table.debugDescription)" }
         return (columns + indexes + references).map { table + $0 }
+    }
+}
+
+extension LocalStore {
+    /// Returns whether a table has rows.
+    package func hasRows(in table: String) throws -> Bool {
+        try read { reader in
+            var hasRows = false
+            try reader.scan(TableQuery(table).limit(1)) { _ in
+                hasRows = true
+                return .stop
+            }
+            return hasRows
+        }
     }
 }

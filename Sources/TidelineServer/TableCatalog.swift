@@ -77,7 +77,7 @@ final class TableCatalog<Store: LocalStore>: Sendable {
         let schemas = options.schemas
         let existing = try store.tables()
         try StoreRole.requireServer(existing)
-        let definitions = try rules.merged(schemas, over: existing)
+        let definitions = try rules.merged(schemas, over: existing, hasRows: store.hasRows(in:))
         let records = existing.first { $0.name == ServedTableRecord.schema.name }
         try store.define(definitions + [try records?.union(ServedTableRecord.schema) ?? ServedTableRecord.schema])
         try complete(definitions)

@@ -38,8 +38,9 @@ public final class TableService<Store: LocalStore>: Sendable {
     /// Existing tables of the store are served if they have all system columns.
     ///
     /// - Throws: The errors of ``LocalStore/define(_:)`` for the tables in the options, which are merged with existing
-    ///   ones; ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue, for rights of a
-    ///   table that is not served, and for rights that contradict each other or the table.
+    ///   ones; ``StoreError/Code/schemaMismatch`` for the store of a client, which contains its queue, for a required
+    ///   column that existing rows lack or may lack, for rights of a table that is not served, and for rights that
+    ///   contradict each other or the table.
     public init(store: Store, options: TableServiceOptions = TableServiceOptions()) throws {
         self.store = store
         self.options = options

@@ -41,6 +41,31 @@ struct ServedDefinitionTests {
         expectError(.schemaMismatch) { _ = try TableService(store: empty, options: options) }
     }
 
+    @Test("A required column is added only while the table has no rows", arguments: StoreKind.served)
+    func newRequired(_ stores: StoreKind) throws {
+        let store = try stores.makeStore()
+        func options(_ required: String...) -> TableServiceOptions {
+            var schema = TableSchema("Item", columns: [.string("text")])
+            schema.columns += required.map { ColumnSchema($0, .int, isOptional: false) }
+            return TableServiceOptions(schemas: [schema])
+        }
+        func changes(_ options: TableServiceOptions) throws -> [String] {
+            try ServedSchemas.changes(by: options, over: store.tables()) { try store.hasRows(in: $0) }
+        }
+        _ = try TableService(store: store, options: options())
+        #expect(try changes(options("a")) == [#"table "Item": add column "a", int, required"#])
+        let service = try TableService(store: store, options: options("a"))
+        #expect(service.send(.post, "/tables/Item", #"{"id":"1","a":1}"#).status == .created)
+        let before = try store.tables()
+        let errors = [
+            expectError(.schemaMismatch) { _ = try TableService(store: store, options: options("a", "b")) },
+            expectError(.schemaMismatch) { _ = try changes(options("a", "b")) },
+        ]
+        for error in errors { #expect(error?.table == "Item" && error?.column == "b") }
+        #expect(try store.tables() == before)
+        #expect(try changes(options("a")).isEmpty)
+    }
+
     @Test("A table with the name of the service's own is refused, also by a check", arguments: StoreKind.served)
     func ownTable(_ stores: StoreKind) throws {
         let own = ServedTableRecord.schema.name

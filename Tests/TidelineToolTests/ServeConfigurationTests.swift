@@ -179,6 +179,10 @@ struct ServeConfigurationTests {
         ] { #expect(more.out.contains(line), "\(more)") }
         try check("tables: { A: { columns: { a: int } } }").expect(1, "has type string")
         try check("tables: { A: { columns: { a: strin } } }").expect(1, "schema.yaml:1")
+        try await withStore(StoreLocation(parsing: store)) { store in
+            try store.write { try $0.upsert(["id": "1", "a": "x"], into: "A") }
+        }
+        try check("tables: { A: { columns: { b: { type: int, required: true } } } }").expect(1, "the table has rows")
         #expect(try await withStore(StoreLocation(parsing: store)) { try $0.tables() } == before)
     }
 

@@ -34,7 +34,7 @@ struct ServeCheck {
 
     /// Returns the changes to the store, and whether it does not exist.
     private func changes() async throws -> (changes: [String], isMissing: Bool) {
-        guard location.keepsRows else { return (try ServedSchemas.changes(by: options, over: []), false) }
+        guard location.keepsRows else { return (try ServedSchemas.changes(by: options), false) }
         if location.isReadOnly {
             // The start itself changes nothing.
             try await withStore(location) { try start(over: $0) }
@@ -42,7 +42,7 @@ struct ServeCheck {
         }
         if location.isMissingFile {
             try requireFolder()
-            return (try ServedSchemas.changes(by: options, over: []), true)
+            return (try ServedSchemas.changes(by: options), true)
         }
         guard location.destroy == nil || access(location.path, W_OK) == 0 else {
             throw ToolError("there is no permission to write to \(location.path)")
@@ -50,9 +50,10 @@ struct ServeCheck {
         do {
             let store = try location.open(isReadOnly: true)
             defer { try? store.close() }
-            return (try ServedSchemas.changes(by: options, over: store.tables()), false)
+            let changes = try ServedSchemas.changes(by: options, over: store.tables()) { try store.hasRows(in: $0) }
+            return (changes, false)
         } catch let error as StoreError where location.isMissing(after: error) {
-            return (try ServedSchemas.changes(by: options, over: []), true)
+            return (try ServedSchemas.changes(by: options), true)
         }
     }
 

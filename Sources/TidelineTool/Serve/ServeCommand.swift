@@ -227,7 +227,8 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         var options = options
         options.onCommit = server.onCommit
-        for change in try ServedSchemas.changes(by: options, over: store.tables()) {
+        let changes = try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
+        for change in changes {
             logger.notice("schema change: \(change)")
         }
         // Libraries record their metrics there too.
