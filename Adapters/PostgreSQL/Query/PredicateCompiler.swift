@@ -115,6 +115,7 @@ struct PredicateCompiler {
             return isEquality ? (comparison == .equal ? "FALSE" : "TRUE") : nil
         }
         let parameter = parameters.append(stored, as: SQLType(column.type))
+        // The != of SQL is null if an operand is.
         guard comparison != .notEqual else { return "((\(column.sql) = \(parameter)) IS NOT TRUE)" }
         let test = "\(column.sql) \(comparison.symbol) \(parameter)"
         guard let prefix = column.prefix, !negated else { return "(\(test))" }

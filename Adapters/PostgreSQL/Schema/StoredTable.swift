@@ -66,6 +66,7 @@ final class StoredTable: StoredTableType {
 /// A column as it is stored.
 struct StoredColumn: Sendable {
     let schema: ColumnSchema
+    /// The name, quoted.
     let sqlName: String
     /// The column with the beginning of each value, quoted, if an index contains it.
     ///

@@ -12,6 +12,7 @@ struct KeyInterval: Hashable, Sendable {
         return KeyInterval(lower: lower, upper: upper)
     }
 
+    /// Returns whether this interval ends before the other one ends.
     func ends(before other: KeyInterval) -> Bool {
         guard let upper else { return false }
         return other.upper.map { upper.precedes($0) } ?? true

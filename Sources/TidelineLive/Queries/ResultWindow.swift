@@ -92,6 +92,7 @@ struct ResultWindow: Sendable {
         return head.map { rows[$0] } + tail.map { rows[$0] }
     }
 
+    /// Returns whether a row is in the result.
     private func holds(_ key: RowOrder.Key) -> Bool {
         rows.position(of: key).map { $0 >= skip && $0 < end } ?? false
     }

@@ -66,7 +66,7 @@ struct StoreCopy {
         }
     }
 
-    /// Copies rows: with new timestamps, in the order of the previous ones, so that the order stays the same.
+    /// Copies rows. With stamps, they get new timestamps in the order of the previous ones.
     private func copy<Writer: StoreWriter>(
         _ table: inout Table, from reader: some StoreReader, stamps: RestoredStamps?,
         write: ((Writer) throws -> Void) throws -> Void
