@@ -94,7 +94,7 @@ struct AddedColumnTests {
         let older = try await world.makeClient(over: store, tables: [Self.older])
         try await older.items.pull(queryID: "all")
         try await older.items.delete(id: "a")
-        try await world.updateElsewhere(["id": "a", "priority": 7])
+        try await world.updateElsewhere(["id": "a", "text": "theirs", "priority": 7])
         await expectSyncError(.completedWithErrors) { try await older.items.pull(settings: settings) }
         let client = try await world.makeClient(over: store, tables: [Self.newer])
         _ = await syncErrorCode { try await client.items.pull(queryID: "all", settings: settings) }
