@@ -35,7 +35,7 @@ struct PullInterruptionTests {
                 world.clock.advance(by: .seconds(60))
             }
         }
-        #expect(try client.store.versions().count == 30)
+        #expect(try client.store.versions().count >= 30)
         client.transport.inspect(nil)
         try await client.items.pull(queryID: "q", settings: Self.settings)
         #expect(try client.store.versions() == world.serverVersions())
