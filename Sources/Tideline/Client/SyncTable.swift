@@ -203,7 +203,8 @@ public struct SyncTable: Sendable {
     }
 
     /// Removes the token of an incremental pull, so that the next pull fetches all rows again. A running pull with that
-    /// query id throws ``SyncError/Code/pullInterrupted``. A running sync with a subscription of the table pulls at once.
+    /// query id throws ``SyncError/Code/pullInterrupted``. A running sync with a subscription of the table pulls at
+    /// once.
     ///
     /// - Parameter queryID: The name of the pull, or `nil` for all pulls of the table.
     public func resetPullToken(queryID: String? = nil) async throws {
@@ -214,8 +215,8 @@ public struct SyncTable: Sendable {
     ///
     /// - Parameters:
     ///   - query: The rows to remove, by default all. It must be a query of this table.
-    ///   - resetsTokens: Whether the table's incremental pulls start from the beginning, those of a running sync at once;
-    ///     `true` by default. If `false`, purged rows return only when they change on the server.
+    ///   - resetsTokens: Whether the table's incremental pulls start from the beginning, those of a running sync at
+    ///     once; `true` by default. If `false`, purged rows return only when they change on the server.
     /// - Returns: The number of rows removed.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationsPending``. Nothing is removed then.
     @discardableResult
