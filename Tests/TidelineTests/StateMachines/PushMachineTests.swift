@@ -2,10 +2,10 @@ import Testing
 
 @testable import Tideline
 
-/// A push of a ``PushMachine``, told as events, each with the action that must follow: `found 3 a: send 3`.
+/// A push of a ``PushMachine`` as events, each with the action that must follow: `found 3 a: send 3`.
 ///
 /// Events are `started 7`, `found 3 a` (of the table `T`) or `found 3 a U`, `found none`, `waits 1 for 3 a`,
-/// `succeeded 3`, `failed 3`, `failedOnServer 3`, `rebased 3`, and `next`, which is none. The action is `find 4...7`,
+/// `succeeded 3`, `failed 3`, `failedOnServer 3`, `rebased 3`, and `next`, without one. The action is `find 4...7`,
 /// `send 3`, `wait`, `finish`, or `give up`. Other steps are `heldBack: 2`, `isWaiting 1 for 3: true`,
 /// `mayResolve 1: true`, `mayFailAlone 1: true`, and `countFailingAlone: true`.
 struct PushSteps: Sendable, CustomTestStringConvertible {
