@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import Tideline
 
 /// Rules F1, F2, F3, F7 and F11: the behavior common to all pulls.
-@Suite("Pull", .releasesClients, .bothDialects)
+@Suite("Pull", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct PullTests {
     // MARK: F1
 

@@ -141,7 +141,7 @@ struct TodoCommandTests {
         _ = try add("one")
         try tool.todo("sync", "--url", "http://127.0.0.1:1").expect(1, "cannot reach http://127.0.0.1:1", "refused")
         for url in ["nowhere", "ftp://127.0.0.1", "http://"] {
-            try tool.todo("sync", "--url", url).expect(64, "is not a valid server address")
+            try tool.todo("sync", "--url", url).expect(64, "\"\(url)\" is not a valid server address")
         }
         #expect(try items().map(\.text) == ["one"])
         let status = try tool.todo("status").out

@@ -148,7 +148,8 @@ struct PushMachineTests {
             "P3 operations that are repeatedly not available fail alone, twice in a row", maxInFlight: 2,
             after: .init(deferred: [1, 2], unavailable: [1, 2]),
             "started 2: find 1...2; found 1 a: find 2...2; found 2 b: find 1...1; mayFailAlone 1: true",
-            "countFailingAlone: true; countFailingAlone: true; countFailingAlone: false"),
+            "countFailingAlone: true; mayFailAlone 1: true; countFailingAlone: true; mayFailAlone 1: true",
+            "countFailingAlone: false"),
         PushSteps(
             "P3 a deferred operation that is not available does not fail alone without a success", maxInFlight: 2,
             after: .init(deferred: [1]),

@@ -100,9 +100,11 @@ private final class StartedProcesses: @unchecked Sendable {
 extension ToolProcess.Output {
     /// Expects a status, and texts in the standard output or, after a failure, in the standard error.
     func expect(_ status: Int32, _ texts: String..., sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(self.status == status, "\(self)", sourceLocation: sourceLocation)
+        #expect(self.status == status, "expected \(status) \(texts): \(self)", sourceLocation: sourceLocation)
         for text in texts {
-            #expect((status == 0 ? out : err).contains(text), "\(self)", sourceLocation: sourceLocation)
+            #expect(
+                (status == 0 ? out : err).contains(text), "expected \(status) \(texts): \(self)",
+                sourceLocation: sourceLocation)
         }
     }
 }
