@@ -43,7 +43,7 @@ extension BrokenStore {
         .init(.emptyAndIsFalse, "An and of no conditions is true", "FIL-042", saying: "and"),
         .init(.queryNotValidated, "A query that contradicts its table fails", "FIL-134", saying: "unsupportedQuery"),
         .init(.otherTypesFindNothing, "A column is not compared with another type", "FIL-013", saying: "invalidValue"),
-        .init(.termsCutAtHundred, "All terms of a condition count", "FIL-038", "LNG-003", saying: "000", rows: 20_000),
+        .init(.termsCutAtHundred, "Terms have no greatest number", "FIL-038", "LNG-003", saying: "000", rows: 20_000),
         .init(.bytesComparedByLength, "Bytes compare byte by byte, a prefix first", "FIL-058", saying: "byte"),
         .init(.nullEqualsNothing, "Null equals null", "FIL-027", saying: "null"),
         .init(.notInWithNullFindsNone, "not in a list with null is two-valued", "FIL-031", saying: "null"),

@@ -2,7 +2,7 @@ extension BrokenStore {
     /// Flaws in lookup and deletion.
     static let lookup: [BrokenStore] = [
         .init(.missThrows, "Looking up what is not there gives nil", "GET-003", saying: "nil"),
-        .init(.lookupHeedsCase, "Ids compare without regard to case in lookups", "VAL-044", "OBS-003", saying: "case"),
+        .init(.lookupHeedsCase, "Ids compare without ASCII case in lookups", "VAL-044", "OBS-003", saying: "case"),
         .init(.lookupTrimsID, "An id is compared byte for byte, spaces included", "GET-001", saying: "id"),
         .init(.deleteHeedsCase, "Ids compare without regard to ASCII case in deletions", "VAL-045", saying: "case"),
         .init(.deleteCountsIDs, "Deleting by ids returns the number of deleted rows", "GET-011", saying: "counted"),
@@ -12,7 +12,7 @@ extension BrokenStore {
         .init(.deleteIgnoresLimit, "Deleting by a query heeds its limit", "GET-031", "OBS-004", saying: "limit"),
         .init(.deleteIgnoresOrder, "Deleting by a query heeds its order", "GET-031", saying: "order"),
         .init(.deletingAllCountsNone, "Deleting everything returns the number of rows", "GET-022", saying: "number"),
-        .init(.deleteIgnoresCondition, "Deleting by a query deletes its matches", "GET-033", saying: "skip and limit"),
+        .init(.deleteIgnoresCondition, "Deleting by a query deletes only matches", "GET-033", saying: "skip and limit"),
         .init(.idTypeNotChecked, "An id of the wrong type finds nothing", "GET-002", saying: "type"),
         .init(
             .deletedSpellingKept, "An id that is inserted again after a deletion has its new spelling", "GET-019",
@@ -79,9 +79,9 @@ extension BrokenStore {
         .init(.indexPrefixEndsAtZ, "A prefix in an index is followed by any character", "FIL-063", saying: "prefix"),
         .init(.indexForgetsOtherConditions, "Counting by an index heeds other conditions", "FIL-048", saying: "count"),
         .init(.indexLostOnReopen, "Indexes are there after reopening", "TAB-031", saying: "reopen"),
-        .init(.literalOnTheLeftNotTurned, "A literal on the left turns comparisons", "FIL-012", saying: "left"),
+        .init(.literalOnTheLeftNotTurned, "A literal on the left reverses the comparison", "FIL-012", saying: "left"),
         .init(.duplicateInListFindsTwice, "A value twice in a list finds rows once", "FIL-032", saying: "duplicate"),
-        .init(.idConditionsHeedCase, "Ids compare without regard to case in conditions", "FIL-123", saying: "case"),
+        .init(.idConditionsHeedCase, "Ids compare without ASCII case in conditions", "FIL-123", saying: "case"),
         .init(.rollbackKeepsIndexes, "A rollback takes back the changes of indexes", "TRN-012", saying: "roll"),
         .init(.indexBehindInWrite, "A transaction finds its own changes by an index", "TRN-025", saying: "index"),
         .init(.indexCountsNaN, "NaN is neither less nor greater than a number in an index", "FIL-075", saying: "NaN"),

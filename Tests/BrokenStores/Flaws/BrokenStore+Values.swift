@@ -54,8 +54,8 @@ extension BrokenStore {
         .init(.idCutAtSixtyFour, "Ids of 255 characters are kept apart", "VAL-039", saying: "maximum length"),
         .init(.idEndsAtNUL, "An id does not end at NUL", "VAL-037", saying: "NUL"),
         .init(.idNormalised, "Ids are not normalised", "VAL-038", saying: "id"),
-        .init(.idFoldedByUnicode, "Only ASCII letters of ids compare in any case", "VAL-048", saying: "case"),
+        .init(.idFoldedByUnicode, "Ids ignore the case of ASCII letters only", "VAL-048", saying: "case"),
         .init(.exactIDsIgnoreCase, "Ids of a table with exact matching differ in case", "VAL-049", saying: "exact"),
-        .init(.tableNameIsAPrefix, "A table has no row of one with a longer name", "VAL-041", saying: "another table"),
+        .init(.tableNameIsAPrefix, "Tables whose names begin alike share no row", "VAL-041", saying: "another table"),
     ]
 }

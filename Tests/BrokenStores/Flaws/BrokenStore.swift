@@ -53,8 +53,8 @@ extension BrokenStore {
             .columnsMoveWithDefinition, "Values stay with their column when the definition's order changes", "TAB-063",
             saying: "column"),
         .init(.columnNamesIgnoreCase, "The names of columns differ in case", "FIL-132", saying: "column"),
-        .init(.tableNamesComparedByBytes, "A name in any form finds its table", "TAB-036", saying: "noSuchTable"),
-        .init(.nameFormsNotChecked, "Names in another form than C are refused", "TAB-036", saying: "schemaMismatch"),
+        .init(.tableNamesComparedByBytes, "Names in all normal forms find a table", "TAB-036", saying: "noSuchTable"),
+        .init(.nameFormsNotChecked, "Names not in normal form C are refused", "TAB-036", saying: "schemaMismatch"),
         .init(
             .undefinedTableInDeleteIgnored, "Deleting from a table that was never defined is noSuchTable", "TAB-022",
             saying: "noSuchTable"),
@@ -69,7 +69,7 @@ extension BrokenStore {
     /// Flaws in transactions, threads and scopes.
     static let transactions: [BrokenStore] = [
         .init(.nestedReadSeesWrite, "A read in a write sees only committed data", "TRN-038", saying: "within a write"),
-        .init(.readersLimited, "Any number of threads may read", "CON-036", "LNG-006", saying: "busy", rows: 10_000),
+        .init(.readersLimited, "All threads may read at once", "CON-036", "LNG-006", saying: "busy", rows: 10_000),
         .init(.rollbackForgetsSecondTable, "A rollback takes back changes of all tables", "TRN-003", saying: "second"),
         .init(.rollbackKeepsAll, "When the body throws, nothing remains", "TRN-002", "OBS-005", saying: "throws"),
         .init(.deletesNotRolledBack, "A rollback brings deleted rows back", "TRN-005", saying: "deleted"),
