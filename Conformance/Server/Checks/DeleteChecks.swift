@@ -25,7 +25,7 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-503", "A list with deleted rows contains them, marked as deleted",
-            why: "A pull learns of deletions only by it. The original Node server needs softDelete for it."
+            why: "Without it, a pull learns of no deletion. The original Node server needs softDelete for it."
         ) { check in
             let rows = try await check.insert(texts: ["a", "b"])
             try await check.remove(rows[0].id)

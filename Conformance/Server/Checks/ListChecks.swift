@@ -166,7 +166,8 @@ extension ServerCheck {
             let shared = try await check.session.sharedRows()
             let found = try await PullWalk(context: shared.context, check: check).ids()
             let lost = Set(shared.rows.map(\.id)).subtracting(found)
-            try check.expect(lost.isEmpty, "of \(shared.rows.count) rows \(lost.count) are lost: \(lost.min() ?? "")")
+            try check.expect(
+                lost.isEmpty, "of \(shared.rows.count) rows \(lost.count) are lost, such as \(lost.min() ?? "")")
         },
         ServerCheck(
             "SRV-216", "A list by id, continued with `id gt` the last id, has every row once",

@@ -108,7 +108,9 @@ extension ServerCheck {
         },
         ServerCheck(
             "SRV-609", "Rows become visible in the order of updatedAt, also under load",
-            why: "If a row is stamped before its commit, a client that has pulled a later one never asks for it.",
+            why:
+                "If rows are stamped before their commit, a client that has pulled a later row never asks for the "
+                + "earlier.",
             tolerated: "Each pull looks back, by default 5 seconds before the server's clock"
         ) { check in
             var seen: Set<String> = []

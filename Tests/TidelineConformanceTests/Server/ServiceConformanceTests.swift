@@ -26,7 +26,7 @@ struct ServiceConformanceTests {
         #expect(try await deviations(of: fixture) == [:])
     }
 
-    /// Each quirk and the checks that a server with it fails, in either dialect, or with `~` deviates from.
+    /// Each quirk and the checks that it fails in either dialect; `~` marks those that clients tolerate.
     private static let quirks: [(quirks: ServerQuirks, deviations: Set<String>)] = [
         (.perRowVersions, ["~SRV-404"]),
         (.hardDelete, ["SRV-503"]),

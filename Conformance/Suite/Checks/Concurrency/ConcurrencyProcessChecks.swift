@@ -67,7 +67,7 @@ extension Check {
         },
         Check(
             "CON-104", "A killed writer does not block any open store",
-            why: "The lock and changes of a dead process must be gone at once, also in stores that stay open.",
+            why: "A dead process's lock and uncommitted changes must be gone at once, also in stores that stay open.",
             tier: .stress, needs: [.sharedFiles, .survivingDeath, .process]
         ) { context in
             var random = SplitMix64(seed: context.seed)

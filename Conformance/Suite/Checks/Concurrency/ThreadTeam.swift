@@ -102,8 +102,8 @@ extension CheckContext {
         try onThreads(1, what) { _ in try body() }
     }
 
-    /// Runs `work` while several threads repeat `read` with its previous result, each at least once. They stop
-    /// some time, so that a store whose writers wait for readers does not wait forever.
+    /// Runs `work` while several threads repeat `read` with its previous result, each at least once. They end
+    /// by themselves eventually, so that a store whose writers wait for readers does not wait forever.
     func beside<State>(
         readers: Int, first: State, read: @escaping @Sendable (State) throws -> State, _ work: () throws -> Void
     ) throws where State: Sendable {

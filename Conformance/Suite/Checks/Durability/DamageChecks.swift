@@ -108,7 +108,7 @@ extension Check {
         },
         Check(
             "DUR-209", "A flipped bit in a file is detected or has no effect",
-            why: "A checksum of a part only, or one not verified on every read path, lets a wrong row through.",
+            why: "The store declares that it detects this. A checksum not verified on every read path is too little.",
             tier: .stress, needs: [.bitFlipDetection]
         ) { context in
             var random = SplitMix64(seed: context.seed)

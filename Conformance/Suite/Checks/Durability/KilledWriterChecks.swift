@@ -16,7 +16,7 @@ extension Check {
         },
         Check(
             "DUR-102", "A transaction interrupted by a kill leaves nothing behind",
-            why: "Both tables get the same rows. A store that commits in parts leaves a part of the last transaction.",
+            why: "Two tables get the same rows. A store that commits in parts leaves a part of the last transaction.",
             tier: .stress
         ) { context in
             var random = SplitMix64(seed: context.seed)

@@ -57,7 +57,7 @@ extension Check {
     static let durabilityCrashes: [Check] = [
         Check(
             "DUR-007", "A power loss during a definition leaves all of it or nothing, with every row",
-            why: "A definition is one commit. A partial one is a table without its index, or an index without rows."
+            why: "A definition is one commit. A partial one is a table without its index, or an index lacking rows."
         ) { context in
             let recording = try CrashRecording(evolving(context), in: context)
             for extent in harshest {
@@ -87,7 +87,7 @@ extension Check {
         },
         Check(
             "DUR-010", "A power loss while a store is closed, opened, or compacted leaves a prefix of the commits",
-            why: "While data moves from a log to its place, neither copy is reliable before it is on the disk."
+            why: "While data moves out of a log, neither copy is reliable yet; full durability still loses no commit."
         ) { context in
             var script = CommitScript(commits: 2, seed: context.seed)
             for _ in 0..<12 * context.rounds { script.change(rows: 20, longest: 2_000, ids: 60) }

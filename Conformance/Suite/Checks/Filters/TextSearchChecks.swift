@@ -200,7 +200,7 @@ extension Check {
         },
         Check(
             "FIL-147", "A line break in a text is an ordinary character in a search",
-            why: "In regular expressions, $ matches before the last one, ^ may match after each, and . skips it.",
+            why: "In a regex, $ matches before the last one, ^ may match after each, and . does not match it.",
             over: .lines
         ) { table in
             table.finds(s.hasSuffix("end"), "a", "d")

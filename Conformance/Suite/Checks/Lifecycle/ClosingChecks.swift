@@ -93,7 +93,7 @@ extension Check {
                 }
             }
             guard context.capabilities.isPersistent else { return }
-            try context.expect(context.open().count(TableQuery("Note")), is: 0, "rows of the write rolled back")
+            try context.expect(context.open().count(TableQuery("Note")), is: 0, "rows of a rolled-back write")
         },
     ]
 

@@ -88,7 +88,7 @@ extension Check {
         },
         Check(
             "LIF-046", "A process that opens and closes the files leaves two stores of another process intact",
-            why: "Whether a process is the last is decided by a lock, which it loses if it closes another handle.",
+            why: "The last process to close cleans up. Its lock is lost if it closes another handle of the same file.",
             needs: [.process]
         ) { context in
             let first = try context.store(.notes)

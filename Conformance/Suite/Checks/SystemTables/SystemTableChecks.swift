@@ -52,7 +52,7 @@ extension Check {
             try store.put([SystemRows.operation(1, "a")], into: "MS_TableOperations")
             try store.put([SystemRows.operation(1, "b"), SystemRows.operation(2, "b")], into: "Q2")
             try store.delete(ids: [.int(2)], from: "MS_TableOperations")
-            try context.expect(store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the first operation")
+            try context.expect(store.row(in: "MS_TableOperations", .int(1))?["itemId"], is: "a", "the first's row")
             try context.expect(TableQuery("Q2").order(by: "id"), in: store, finds: [1, 2], "the second's queue")
         },
         Check("SYS-005", "An app table with a system table's name and other columns is refused") { context in

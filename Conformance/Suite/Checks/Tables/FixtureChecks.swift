@@ -7,7 +7,7 @@ extension Check {
     static let tableFixtures: [Check] = [
         Check(
             "TAB-201", "A store created by an earlier release opens with its rows and still works",
-            why: "Each release that changes the format adds a small store, which all later releases must open."
+            why: "After an app update, the files are those of an earlier release, which added a small store to test."
         ) { context in
             for format in try context.fixtureNames() {
                 let store = try context.openFixture(format)

@@ -93,7 +93,7 @@ extension Check {
             default:
                 try context.expect(TableQuery("Note"), in: store, finds: ["a", "b", "c", "e"], "after a write")
                 try context.expect(
-                    TableQuery("TodoItem"), in: store, finds: ["a", "b", "c", "d", "e"], "after a write that returned")
+                    TableQuery("TodoItem"), in: store, finds: ["a", "b", "c", "d", "e"], "after it returned")
                 try store.write { writer in
                     for table in ["TodoItem", "Note"] { try writer.delete(ids: ["e"], from: table) }
                 }
