@@ -114,7 +114,9 @@ struct BackupTests {
         let target = try StoreLocation(parsing: tool.location(engine, "b"))
         let before = try await withStore(source) { store in
             try Self.insert(into: ["T"], of: store)
-            try Self.serve([TableSchema("T", columns: [.bool("complete", optional: false)])], of: store)
+            var schema = try store.read { try $0.schema(of: "T") }
+            schema.columns.append(.bool("complete", optional: false))
+            try store.define([schema])
             _ = try BackupFile.write(store, to: tool.path("file"))
             return try StoreContent(store)
         }

@@ -105,6 +105,7 @@ struct WatchTests {
     func offline() throws {
         #expect(try tool.todo("add", "one").status == 0)
         let watcher = try tool.startTodo("sync", "--watch", "--url", "http://127.0.0.1:1")
+        #expect(watcher.readLine() == "sending 1 change")
         #expect(watcher.readLine()?.hasPrefix("offline: cannot reach http://127.0.0.1:1: ") == true)
         watcher.signal(SIGTERM)
         #expect(watcher.wait() == 0)

@@ -153,8 +153,10 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             let policies = pusher.policies.current
             let total = try await pusher.queue.count(toSendWith: settings, policies.policy(for:))
             if total > 0 {
-                // The first answer may take as long as the time limit of a request.
-                status.publish(.pushing(done: 0, total: total))
+                // The first answer may take as long as the time limit of a request. Until it comes, an offline sync is
+                // offline.
+                let isOffline = if case .offline = status.current { true } else { false }
+                if !isOffline { status.publish(.pushing(done: 0, total: total)) }
                 outcome = await send(settings)
             }
             let unresolved = Set(try await pusher.queue.failures().map(\.operationID))
