@@ -146,11 +146,12 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
         }
     }
 
-    /// Returns a sequence with an element after commits of others, or `nil` if nobody else commits. Several commits may
-    /// have one element. It ends when the store is closed, and when their number cannot be read.
+    /// Returns a sequence with an element after commits of others, or `nil` if there are none. Several commits may have
+    /// one element. It ends when the store is closed, and when their number cannot be read.
     package func externalCommitUpdates() -> AsyncStream<Void>? {
-        guard let commits = base.externalCommits else { return nil }
-        let updates = hub.listen(after: try? commits.number())
+        guard let commits = base.externalCommits, let updates = hub.listen(after: try? commits.number()) else {
+            return nil
+        }
         startLooking()
         return updates
     }

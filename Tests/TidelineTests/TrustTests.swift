@@ -106,15 +106,21 @@ struct TrustTests {
     ]
 
     /// Successes of something else that intercepts only what changes rows.
-    static let successes: [Script] = allPairs(
-        [("update a=mine", "a=mine"), ("insert b=mine", "a=one, b=mine"), ("delete a", "a deleted")],
-        ["", "{}", #"{"id":"req-17","status":"accepted"}"#]
-    ).map { edit, body in
-        Script(
-            "T1 a success is not believed if the row does not show the change: \(edit.0), '\(body)'",
-            "\(edit.0); on change impose 200 \(body); push fails network; errors []; server [a=one]",
-            "push; queue []; server [\(edit.1)]")
-    }
+    static let successes: [Script] =
+        allPairs(
+            [("update a=mine", "a=mine"), ("insert b=mine", "a=one, b=mine"), ("delete a", "a deleted")],
+            ["", "{}", #"{"id":"req-17","status":"accepted"}"#]
+        ).map { edit, body in
+            Script(
+                "T1 a success is not believed if the row does not show the change: \(edit.0), '\(body)'",
+                "\(edit.0); on change impose 200 \(body); push fails network; errors []; server [a=one]",
+                "push; queue []; server [\(edit.1)]")
+        } + [
+            Script(
+                "P10 a response with the row but without its version is believed if the server has a newer version",
+                #"update a=mine; on update carry out 200 {"id":"a"}; on get meanwhile other update a=theirs; push"#,
+                "both a text=theirs; queue []")
+        ]
 
     static let unseen: [Script] = [
         Script(

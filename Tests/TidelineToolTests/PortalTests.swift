@@ -80,6 +80,7 @@ struct PortalTests {
         let answers = HotelPortal.Answer.allCases.filter { $0 != .redirect }
         let portal = try await HotelPortal(port: port(url), answers: answers)
         let watcher = try tool.startTodo("sync", "--watch", "--url", url)
+        #expect(watcher.readLine(within: WaitLimit.seconds) == "sending 3 changes")
         let line = try #require(watcher.readLine(within: WaitLimit.seconds))
         #expect(line.hasPrefix("offline: ") && line.contains(HotelPortal.title), "\(line)")
         try await suspendUntil("a request for each kind of answer") {

@@ -74,9 +74,11 @@ extension SyncClient {
     ///   then.
     @discardableResult
     public func switchServer(keepingPending: Bool) async throws -> ForcePurgeResult {
-        try await context.cleaner.empty(keepingPending: keepingPending) { [owners = context.cleaner.owners] in
-            owners.own
+        let result = try await context.cleaner.empty(keepingPending: keepingPending) {
+            [owners = context.cleaner.owners] in owners.own
         }
+        context.database.clients.syncs.notify(of: .reset(table: nil))
+        return result
     }
 
     /// Removes the rows of all synchronized tables, the pending operations, their errors, the records of decisions
@@ -89,6 +91,8 @@ extension SyncClient {
     /// - Throws: As ``switchServer(keepingPending:)``.
     @discardableResult
     public func wipe() async throws -> ForcePurgeResult {
-        try await context.cleaner.empty(keepingPending: false) { StoreOwner() }
+        let result = try await context.cleaner.wipe()
+        context.database.clients.syncs.notify(of: .reset(table: nil))
+        return result
     }
 }

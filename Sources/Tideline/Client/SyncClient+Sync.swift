@@ -6,8 +6,8 @@ extension SyncClient {
     /// The sync pushes after local changes, and pulls each subscription at the start, at its interval, after a change
     /// signal, when ``SyncSettings/connectivity``, if it is set, reports a network, and when ``syncNow()`` is called.
     /// One push or group of pulls runs at a time. After a network failure, it tries again with increasing delays. Local
-    /// changes made before the start, or by another client or process that shares the store, are pushed too. For this,
-    /// the sync looks for the commits of other processes, several times a second, as live queries do.
+    /// changes made before the start, or by another client or process that shares the store, are pushed too: at once if
+    /// the store signals its commits to other processes, as SQLite and LMDB do, and else with the next round.
     ///
     /// ```swift
     /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])
@@ -66,10 +66,16 @@ extension SyncClient {
     /// Requests on their way are cancelled. What the server has applied is found out by the next push. Within the sync,
     /// such as in ``SyncContextDelegate/pushCompleted(_:)``, the call returns at once, and the sync ends afterwards. A
     /// task that a method of the delegate or ``SyncOptions/authorization`` has started waits, too, but only after that
-    /// call has ended. Use `Task.detached` for a task that may run earlier, or that another closure of the app starts.
-    public func stop() async {
+    /// call has ended; no later call within the sync may wait for such a task. Use `Task.detached` for a task that may
+    /// run earlier, or that another closure of the app starts.
+    public func stop() async { _ = await end() }
+
+    /// Ends the sync, and returns `false` if the current task runs within it, so that it ends afterwards.
+    private func end() async -> Bool {
+        let isWithin = sync.isCurrent
         sync.close()
-        if !sync.isCurrent { await sync.waitUntilEnded() }
+        if !isWithin { await sync.waitUntilEnded() }
+        return !isWithin
     }
 
     /// Ends the sync and, for a sign-out, removes the user's data: rows, pending operations, their errors, and tokens,
@@ -83,14 +89,14 @@ extension SyncClient {
     ///   - As ``wipe()``.
     @discardableResult
     public func stop(wiping: Bool) async throws -> ForcePurgeResult {
-        await stop()
+        let hasEnded = await end()
         guard wiping else { return ForcePurgeResult() }
-        guard !sync.isCurrent else {
+        guard hasEnded else {
             throw SyncError(
                 .invalidArgument,
                 "the data cannot be removed within the sync; call stop(wiping:) elsewhere, such as in a detached task")
         }
-        let result = try await wipe()
+        let result = try await context.cleaner.wipe()
         currentUser = nil
         return result
     }

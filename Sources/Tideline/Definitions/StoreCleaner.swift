@@ -72,13 +72,14 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
                 }
             }
             switch outcome {
-            case .done(let result):
-                database.clients.syncs.notify(of: .reset(table: nil))
-                return result
+            case .done(let result): return result
             case .grown(let grown): tables = grown
             }
         }
     }
+
+    /// See ``SyncClient/wipe()``.
+    func wipe() async throws -> ForcePurgeResult { try await empty(keepingPending: false) { StoreOwner() } }
 
     /// Removes rows within a transaction, unless tables were defined that may be pulled at the same time.
     ///

@@ -29,7 +29,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
         // The first push, which begins later, sends what others have committed before.
         let othersCommits = await commitsOfOthers()
         await withDiscardingTaskGroup { group in
-            if let othersCommits { group.addTask { await listen(to: othersCommits) } }
+            if let othersCommits { group.addTask { await listen(toOthers: othersCommits) } }
             if let connectivity = settings.connectivity { group.addTask { await listen(to: connectivity) } }
             if let signals = settings.changeSignals { group.addTask { _ = await listen(to: signals) } }
             var machine = SyncMachine(
@@ -85,23 +85,33 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             over: DialectConnection(connection: pusher.connection, subscribed: tables))
     }
 
-    /// Returns a sequence of the commits of other processes, and of other stores over the same files, or `nil` if there
-    /// can be none.
+    /// Returns a sequence of the commits of other processes, and of other stores over the same files, or `nil` if they
+    /// are not signaled. To look for them all the time would cost more than a later push.
     private func commitsOfOthers() async -> AsyncStream<Void>? {
-        guard pusher.database.observed.externalCommits != nil else { return nil }
+        guard pusher.database.observed.externalCommits?.signalPath != nil else { return nil }
         return try? await pusher.database.performing { $0.externalCommitUpdates() }
     }
 
     /// Pushes after commits of others that have queued an operation, or changed one that had failed. Those of a push
     /// lead to no further one, so that two syncs do not wake each other without end.
-    private func listen(to othersCommits: AsyncStream<Void>) async {
-        for await _ in othersCommits {
-            guard let (newest, failed) = try? await pusher.queue.newestAndFailed() else { continue }
-            let hasChanged = known.withLock { known in
-                defer { known = (max(newest, known.newest), failed) }
-                return newest > known.newest || !known.failed.isSubset(of: failed)
-            }
-            if hasChanged { mailbox.post(.localChange) }
+    private func listen(toOthers first: AsyncStream<Void>) async {
+        var commits: AsyncStream<Void>? = first
+        while let updates = commits {
+            for await _ in updates where await hasChangedQueue() { mailbox.post(.localChange) }
+            // The store could not be read, or is closed.
+            guard (try? await environment.sleep(.seconds(5))) != nil else { return }
+            commits = await commitsOfOthers()
+            if commits != nil { mailbox.post(.localChange) }
+        }
+    }
+
+    /// Returns whether others have queued an operation, or changed one that had failed, since the last call. If the
+    /// queue cannot be read, the push finds out.
+    private func hasChangedQueue() async -> Bool {
+        guard let (newest, failed) = try? await pusher.queue.newestAndFailed() else { return true }
+        return known.withLock { known in
+            defer { known = (max(newest, known.newest), failed) }
+            return newest > known.newest || !known.failed.isSubset(of: failed)
         }
     }
 
@@ -226,7 +236,7 @@ extension SyncMachine.Event {
     fileprivate init(_ change: StoreObservers.Change) {
         switch change {
         case .edit: self = .localChange
-        case .reset(table: let table?): self = .changed(table: table)
+        case .reset(table: let table?): self = .reset(table: table)
         case .reset(table: nil): self = .requested
         }
     }

@@ -19,6 +19,8 @@ struct SyncMachine: Sendable {
         case signedIn
         /// The server reports that a table has changed, or perhaps any of them (`nil`).
         case changed(table: String?)
+        /// The rows and tokens of a table were reset, so its pulls begin with the first row.
+        case reset(table: String)
         /// The connectivity monitor reports whether a network is available.
         case network(isAvailable: Bool)
         /// A timer has ended.
@@ -151,6 +153,9 @@ struct SyncMachine: Sendable {
         /// since.
         var signal: (isRecent: Bool, isRepeated: Bool) = (false, false)
 
+        /// Makes the pull due, as if it had not failed.
+        mutating func startOver() { (isDue, failures, failure) = (true, 0, nil) }
+
         /// Replaces the subscription by one of the same pull.
         mutating func update(to subscription: SyncSubscription, _ step: inout Step) {
             if !self.subscription.hasSameRows(as: subscription) {
@@ -242,6 +247,8 @@ struct SyncMachine: Sendable {
         case .requested: startOver(sendsFailed: true)
         case .signedIn: noteSignIn()
         case .changed(let table): noteSignal(of: table, &step)
+        case .reset(let table):
+            for index in entries.indices where entries[index].subscription.table == table { entries[index].startOver() }
         case .network(let isAvailable): noteNetwork(isAvailable, &step)
         case .fired(let timer): fire(timer, &step)
         case .pushed(let outcome): finishPush(outcome, &step)
@@ -288,15 +295,13 @@ struct SyncMachine: Sendable {
         if phase == .needsSignIn { phase = .resting }
         signals.startOver()
         if pushFailure?.code == .otherUser {
-            (pushFailure, pushFailures) = (nil, 0)
+            (pushFailure, pushFailures, pushRetryTime) = (nil, 0, nil)
             if failureRetry == .none { failureRetry = latestRetry }
         }
         // The first failure for another user cancels the other pulls of its group.
         for index in entries.indices {
             guard let code = entries[index].failure?.code, code == .otherUser || code == .cancelled else { continue }
-            entries[index].isDue = true
-            entries[index].failures = 0
-            entries[index].failure = nil
+            entries[index].startOver()
         }
     }
 
@@ -359,17 +364,14 @@ struct SyncMachine: Sendable {
         networkFailures = 0
         pushFailures = 0
         pushFailure = nil
+        pushRetryTime = nil
         isPushWanted = true
         signals.startOver()
         if sendsFailed {
             serverFailures = [:]
             failureRetry = .all
         }
-        for index in entries.indices {
-            entries[index].isDue = true
-            entries[index].failures = 0
-            entries[index].failure = nil
-        }
+        for index in entries.indices { entries[index].startOver() }
         switch phase {
         case .offline, .needsSignIn: phase = .resting
         case .resting, .pushing, .pulling: break

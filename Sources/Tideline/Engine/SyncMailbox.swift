@@ -8,6 +8,7 @@ final class SyncMailbox: Sendable {
         var isRequested = false
         var isSignedIn = false
         var changed: Set<String?> = []
+        var reset: Set<String> = []
         /// Whether a network is available, and whether there was none since the reports were last taken.
         var network: (isAvailable: Bool, wasLost: Bool)?
         var subscriptions: [SyncSubscription]?
@@ -17,8 +18,8 @@ final class SyncMailbox: Sendable {
         var taker: CheckedContinuation<Void, Never>?
 
         var isEmpty: Bool {
-            !hasLocalChange && !isRequested && !isSignedIn && changed.isEmpty && network == nil && subscriptions == nil
-                && ends.isEmpty
+            !hasLocalChange && !isRequested && !isSignedIn && changed.isEmpty && reset.isEmpty && network == nil
+                && subscriptions == nil && ends.isEmpty
         }
     }
 
@@ -69,6 +70,7 @@ extension SyncMailbox.State {
         case .requested: isRequested = true
         case .signedIn: isSignedIn = true
         case .changed(let table): changed.insert(table)
+        case .reset(let table): reset.insert(table)
         case .network(let isAvailable): network = (isAvailable, network?.wasLost == true || !isAvailable)
         case .declared(let list): subscriptions = list
         case .fired, .pushed, .pulled, .signalsEnded: ends.append(event)
@@ -86,6 +88,7 @@ extension SyncMailbox.State {
         if isRequested { events.append(.requested) }
         if hasLocalChange { events.append(.localChange) }
         events += changed.sorted { $0 ?? "" < $1 ?? "" }.map { .changed(table: $0) }
+        events += reset.sorted().map { .reset(table: $0) }
         let isClosed = isClosed
         self = SyncMailbox.State()
         self.isClosed = isClosed

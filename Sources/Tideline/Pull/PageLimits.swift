@@ -6,7 +6,7 @@ internal import TidelineStore
 /// A server may reject a page size. A page may also be too large for the server, the transport, or the time limit,
 /// which depends on its rows and on the network. The size is then halved, and grows again after pages that arrived.
 final class PageLimits: Sendable {
-    struct Limit {
+    private struct Limit {
         /// The greatest accepted page size.
         var accepted = 0
         /// The page size that was accepted after a larger one was rejected.
@@ -33,15 +33,11 @@ final class PageLimits: Sendable {
 
     /// Returns the number of rows to request when `wanted` rows are wanted.
     func limit(for table: String, wanted: Int) -> Int {
-        guard let known = self.known(for: table) else { return wanted }
-        return min(wanted, known.maximum, known.reduced ?? .max)
+        limits.withLock { limits in
+            guard let known = limits[table] else { return wanted }
+            return min(wanted, known.maximum, known.reduced ?? .max)
+        }
     }
-
-    /// Returns what is known of the page sizes of a table, or `nil` if nothing is.
-    func known(for table: String) -> Limit? { limits.withLock { $0[table] } }
-
-    /// Restores what was known, after no size was small enough: the size was not the reason, or a single row is.
-    func restore(_ known: Limit?, for table: String) { limits.withLock { $0[table] = known } }
 
     /// Returns the page size to try after the server refused a page of `refused` rows, or `nil` if the size was not the
     /// reason.

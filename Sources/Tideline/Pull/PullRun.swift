@@ -212,7 +212,6 @@ struct PullRun<Store: LocalStore>: Sendable {
         let limits = puller.pageLimits
         // A page of identifiers is small, whatever the rows are.
         let table = plan.isListing ? "\(schema.name)\u{0}" : schema.name
-        let known = limits.known(for: table)
         var limit = limits.limit(for: table, wanted: step.limit)
         var (refusal, failure): (SyncError?, SyncError?)
         var timeouts = 0
@@ -224,7 +223,6 @@ struct PullRun<Store: LocalStore>: Sendable {
             } catch let error as SyncError where error.concernsPageSize {
                 let first = failure ?? error
                 let next = limits.halve(limit, for: table)
-                if next == nil { limits.restore(known, for: table) }
                 if error.isTimeout { timeouts += 1 }
                 guard let next, timeouts < PageLimits.maximumTimeouts else { throw first }
                 failure = first

@@ -211,17 +211,21 @@ extension OperationSender {
     ) async throws -> (row: Row, isAnswered: Bool) {
         let request = answer.request
         var expected = request.row
+        var isOfRow = false
         if let row = try serverRow(in: answer) {
             if codec.schema.hasSameKey(row.idText, operation.itemKey) {
                 // With the version before it, the next change would be in conflict with this one.
                 if row.version != nil || request.version == nil { return (completed(row, from: known()), true) }
                 expected = expected.merging(row.filteringColumns { request.row[$0] != nil })
-            } else if request.action == .insert, row.version != nil || dialect.tableService == nil {
+                isOfRow = true
+            } else if request.action == .insert,
+                row.version != nil || row.updatedAt != nil || dialect.tableService == nil
+            {
                 throw OperationFailure.foreignID(row.idText, for: id, in: table, answer.answer.status)
             }
         }
         // The response of something else may mean that nothing was carried out.
-        guard let row = try await lookUpAfterDoubt(), isResult(row, of: request, expected) else {
+        guard let row = try await lookUpAfterDoubt(), try isResult(row, of: answer, expected, isOfRow) else {
             throw connection.foreign(answer.answer)
         }
         return (row, false)
@@ -230,11 +234,18 @@ extension OperationSender {
     /// Returns whether a row that was requested after a success shows that the change was carried out. If not, the row
     /// may be that of before, or of others, and the next request finds it out.
     ///
-    /// - Parameter expected: The values that the server has stored.
-    private func isResult(_ row: Row, of request: RowRequest, _ expected: Row) -> Bool {
+    /// - Parameters:
+    ///   - expected: The values that the server has stored.
+    ///   - isOfRow: Whether the response had the row, without its version.
+    private func isResult(_ row: Row, of answer: RowAnswer, _ expected: Row, _ isOfRow: Bool) throws -> Bool {
         if codec.shows(row, expected), !row.isTombstone { return true }
-        // Other servers may respond without the row, and store other values than were sent.
-        return dialect.tableService == nil && (request.version == nil || row.version != request.version)
+        // The service itself may respond without the row, and store other values than were sent.
+        let request = answer.request
+        if dialect.tableService != nil { return isOfRow && row.version != request.version }
+        if answer.answer.isMarked || request.action == .insert { return true }
+        if let version = request.version { return row.version != version }
+        guard let base = try operation.base.map(codec.row) else { return true }
+        return !codec.shows(row, base.filteringColumns { request.row[$0] != nil })
     }
 
     /// Returns the row of a response with the known values of the app's columns that it omits. If it omits values, its

@@ -23,6 +23,8 @@ struct ServerAnswer: Sendable {
     var meaning: AnswerMeaning
     /// Whether something else than the service may have given the response. A look-up of the table finds out.
     var isDoubtful = false
+    /// Whether the response has the mark of the service, so that nothing else gave it.
+    var isMarked = false
     /// The body as received, for rows.
     var rowBody: [UInt8]
 

@@ -148,6 +148,7 @@ final class ServerConnection: Sendable {
         } else {
             answer = ServerAnswer(response: response, meaning: try meaning.get())
         }
+        answer.isMarked = mark == true
         guard answer.kind != .done else { return answer }
         answer.isDoubtful = Trust.isDoubtful(answer.kind, mark: mark)
         answer.meaning.message = trust.message(answer.meaning.message, of: answer.response, mark: mark)

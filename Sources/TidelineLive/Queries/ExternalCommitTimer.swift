@@ -18,9 +18,12 @@ final class ExternalCommitTimer: Sendable {
     /// - Parameters:
     ///   - queue: A serial queue, whose thread waits and looks.
     ///   - signal: The signal that others send after their commits, or `nil` to look at each interval.
-    ///   - quiet: The nanoseconds after which it looks without a signal, for programs that do not send it.
+    ///   - quiet: Returns the nanoseconds after which it looks without a signal, for programs that do not send it.
     ///   - look: Looks for commits. Called on the queue.
-    init(on queue: DispatchQueue, signal: CommitSignal?, quiet: UInt64, look: @escaping @Sendable () -> Void) {
+    init(
+        on queue: DispatchQueue, signal: CommitSignal?, quiet: @escaping @Sendable () -> UInt64,
+        look: @escaping @Sendable () -> Void
+    ) {
         self.look = look
         self.signal = signal
         queue.async { [weak self, end, first = signal?.number] in
@@ -30,7 +33,7 @@ final class ExternalCommitTimer: Sendable {
             while end.wait(timeout: .now() + .nanoseconds(Int(clamping: pause))) == .timedOut {
                 var least = Self.interval
                 if let signal, let known = number {
-                    if !signal.wait(whileNumberIs: known, nanoseconds: quiet) { least = 0 }
+                    if !signal.wait(whileNumberIs: known, nanoseconds: quiet()) { least = 0 }
                     number = signal.number
                 }
                 guard let duration = self?.measureLook() else { return }

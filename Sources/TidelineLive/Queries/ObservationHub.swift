@@ -151,14 +151,17 @@ package final class ObservationHub: Sendable {
     /// Tells other processes, and other stores over the same files, that this store has committed.
     func signalCommit() { signal?.send() }
 
-    /// Returns a sequence with an element after external commits that follow those with the number.
-    func listen(after number: UInt64?) -> AsyncStream<Void> {
+    /// Returns a sequence with an element after external commits that follow those with the number, or `nil` if the
+    /// store is closed.
+    func listen(after number: UInt64?) -> AsyncStream<Void>? {
         let (updates, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let id = state.withLock { state in
+        let id: Int? = state.withLock { state in
+            guard !state.isClosed else { return nil }
             state.listenerCount += 1
             state.listeners[state.listenerCount] = Listener(continuation: continuation, number: number)
             return state.listenerCount
         }
+        guard let id else { return nil }
         continuation.onTermination = { [weak self] _ in
             _ = self?.state.withLock { state in
                 state.listeners[id] = nil
@@ -185,11 +188,18 @@ package final class ObservationHub: Sendable {
     ///
     /// - Parameter look: Looks for commits. Called on one thread at a time.
     func startLooking(_ look: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            guard state.timer == nil, !state.isIdle else { return }
+        let isWaiting = state.withLock { state in
+            guard state.timer == nil, !state.isIdle else { return !state.listeners.isEmpty && !state.tables.isEmpty }
+            let quiet = { @Sendable [weak self, quiet] in self?.tableCount == 0 ? max(quiet, Self.quietAlone) : quiet }
             state.timer = ExternalCommitTimer(on: lookingQueue, signal: signal, quiet: quiet, look: look)
+            return false
         }
+        // The timer may wait for as long as without live queries.
+        if isWaiting { signal?.send() }
     }
+
+    /// As ``quiet``, without live queries. Only stores that send the signal queue operations.
+    private static let quietAlone: UInt64 = 10_000_000_000
 
     // MARK: Recording
 

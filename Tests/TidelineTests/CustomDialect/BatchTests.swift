@@ -101,6 +101,30 @@ struct BatchTests {
         try await expectPushed(world, client)
     }
 
+    @Test("T1 a success without the row is not believed if the row is as before, although it has no version")
+    func unchangedRow() async throws {
+        var dialect = NotesVariant(name: "status")
+        dialect.rowMeaning = { response, row in
+            guard row.action == .lookUp else { return AnswerMeaning(byStatusOf: response) }
+            var meaning = try NotesDialect().meaning(of: response, to: row)
+            meaning.row?["version"] = .null
+            return meaning
+        }
+        dialect.page = {
+            var page = try NotesDialect().page(in: $0, to: $1, after: $2)
+            for index in page.rows.indices { page.rows[index]["version"] = .null }
+            return page
+        }
+        let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one"], dialect)
+        try await client.notes.update(["id": "a", "text": "two"])
+        world.server.inspect { request, _ in request.hasPrefix("GET") ? nil : .answer(.unmarked(200, "{}")) }
+        await expectSyncError(.network) { try await client.client.push() }
+        #expect(try await client.queue() == ["update a"])
+        world.server.inspect(nil)
+        try await client.client.push()
+        #expect(try await client.queue().isEmpty && world.server.fields("a")?["text"] == "two")
+    }
+
     @Test("T2 a success of a batch that cannot be divided says nothing about its changes, even if its status would")
     func undividedSuccess() async throws {
         var dialect = NotesVariant(name: "status", maxBatchCount: 25)

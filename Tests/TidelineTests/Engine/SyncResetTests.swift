@@ -40,6 +40,22 @@ struct SyncResetTests {
         }
     }
 
+    @Test("S1 a reset continues a pull that has failed", arguments: [Reset.purge, .forcePurge, .resetPullToken])
+    func failedPull(_ reset: Reset) throws {
+        try VirtualWorld.run { virtual, client in
+            try virtual.world.plant([World.row("a", at: 0)])
+            client.transport.inspect { _, _ in .answer(.answer(400, #"{"error":"no"}"#)) }
+            try await client.client.start([SyncSubscription("TodoItem", interval: nil)])
+            // The delays have grown to minutes.
+            try await virtual.sleep(.seconds(500))
+            #expect(client.statusKind == "failing")
+            client.transport.inspect(nil)
+            try await reset.perform(on: client)
+            try await virtual.sleep(.seconds(5))
+            #expect(try client.texts() == ["a"])
+        }
+    }
+
     @Test("S4 errors that are removed are not shown", arguments: [Reset.wipe, .switchServer, .forcePurge])
     func removedErrors(_ reset: Reset) throws {
         try VirtualWorld.run { virtual, client in

@@ -38,8 +38,8 @@ struct PullCursor: Sendable {
     /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` if there is none yet.
     private(set) var token: Timestamp?
     private var mode: Mode
-    /// The millisecond that an earlier pull began to read by identifier, and the identifier that it came to.
-    private let begun: (start: Timestamp, lastID: String)?
+    /// The millisecond that this pull, or an earlier one, has read by identifier, and the identifier that it came to.
+    private var begun: (start: Timestamp, lastID: String)?
     /// The stamps that are not requested because they were read before.
     let skipped: PullToken.Span?
     private let pageSize: Int
@@ -103,11 +103,8 @@ struct PullCursor: Sendable {
 
     // MARK: Deciding
 
-    /// The identifier up to which the token's millisecond is read, while it is read by identifier.
-    var drainedID: String? {
-        guard case .drain(let start, let lastID) = mode, start == token?.flooredToMillisecond else { return nil }
-        return lastID
-    }
+    /// The identifier up to which the token's millisecond is read by identifier, or `nil` if it is not.
+    var drainedID: String? { begun?.start == token?.flooredToMillisecond ? begun?.lastID : nil }
 
     /// The relation of the page requested last to earlier pages.
     var pageKind: PageKind {
@@ -216,6 +213,7 @@ struct PullCursor: Sendable {
         try requireNew(page.lastID)
         drained = max(drained ?? newest, newest)
         mode = .drain(from: bound, lastID: page.lastID)
+        begun = page.lastID.map { (bound, $0) }
         return .request(request)
     }
 

@@ -86,11 +86,9 @@ struct WatermarkFeed: PullFeed {
 
     private func token(isLast: Bool) -> PullToken? {
         guard plan.queryID != nil, let updatedAt = cursor.token else { return nil }
-        // Rows that an earlier pull read by identifier are not read again, so the next one looks back from its clock.
-        let date = start.token?.drainedID == nil ? nil : start.token?.serverDate
         var token = PullToken(
-            updatedAt: updatedAt, serverDate: [serverDate, date].compactMap(\.self).min(), filter: start.filter,
-            columns: plan.columns)
+            updatedAt: updatedAt, serverDate: [serverDate, continuedDate].compactMap(\.self).min(),
+            filter: start.filter, columns: plan.columns)
         if isLast {
             token.serverDate = [token.serverDate, firstStamp].compactMap(\.self).min()
             token.ahead = ahead(upTo: updatedAt)
@@ -101,6 +99,16 @@ struct WatermarkFeed: PullFeed {
         if cursor.skipped != nil { token.ahead = start.token?.ahead }
         token.isRefreshing = start.isRefreshing ? true : nil
         return token
+    }
+
+    /// The clock of an earlier pull that read a millisecond by identifier, if late rows may still have come into it.
+    /// They are not read by the pull that continues, so the next one looks back from that clock.
+    private var continuedDate: Timestamp? {
+        guard let token = start.token, token.drainedID != nil, let updatedAt = token.updatedAt,
+            let date = token.serverDate,
+            updatedAt >= date.advanced(by: .zero - plan.settings.lookback).flooredToMillisecond
+        else { return nil }
+        return date
     }
 
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken {
