@@ -9,7 +9,7 @@ internal import TidelineWire
 /// alone.
 final class RequestBatches: Sendable {
     private struct Entry: Sendable {
-        let request: WireRequest
+        let call: ServerCall
         let continuation: CheckedContinuation<Turn, Never>
     }
 
@@ -60,18 +60,18 @@ final class RequestBatches: Sendable {
     ///
     /// - Parameter transmit: Sends a request.
     func send(
-        _ request: WireRequest, by transmit: (WireRequest) async throws -> TransportResponse
+        _ call: ServerCall, by transmit: (WireRequest) async throws -> TransportResponse
     ) async throws -> TransportResponse {
         let turn = await withCheckedContinuation { continuation in
             advance { state in
                 state.active -= 1
-                state.waiting.append(Entry(request: request, continuation: continuation))
+                state.waiting.append(Entry(call: call, continuation: continuation))
             }
         }
         switch turn {
         case .response(let response): return try response.get()
         case .lead(let batch):
-            let responses = await responses(to: batch.map(\.request), by: transmit)
+            let responses = await responses(to: batch.map(\.call), by: transmit)
             enter(batch.count - 1)
             for (entry, response) in zip(batch, responses).dropFirst() {
                 entry.continuation.resume(returning: .response(response))
@@ -96,24 +96,17 @@ final class RequestBatches: Sendable {
     }
 
     /// Returns one response for each request. A failure of the whole batch, such as that of a gateway, is the response
-    /// to each. A success that cannot be divided says nothing about any of them. If the server refuses the batch,
-    /// because it takes smaller ones or none, each request is sent alone, and so are later ones.
+    /// to each. If the server refuses the batch, because it takes smaller ones or none, each request is sent alone, and
+    /// so are later ones.
     private func responses(
-        to requests: [WireRequest], by transmit: (WireRequest) async throws -> TransportResponse
+        to calls: [ServerCall], by transmit: (WireRequest) async throws -> TransportResponse
     ) async -> [Result<TransportResponse, any Error>] {
+        let requests = calls.map(\.request)
         let whole = await Self.result { try await transmit(requests.count == 1 ? requests[0] : make(requests)) }
         guard requests.count > 1, case .success(let response) = whole else { return requests.map { _ in whole } }
         // A web page is recognized as such in the response to each.
         if response.response.status.kind == .successful, !ErrorBody.isPage(response.body) {
-            let parts = (try? divide(response, requests)) ?? []
-            guard parts.count == requests.count else {
-                var error = SyncError(
-                    .network, "the response to a batch of changes cannot be divided",
-                    status: response.response.status.code)
-                error.isFromOther = true
-                return requests.map { _ in .failure(error) }
-            }
-            return parts.map { .success($0) }
+            return divided(response, among: calls)
         }
         // 401 is about the user. After the others, the server asks for the same request again.
         guard response.response.status.kind == .clientError,
@@ -123,6 +116,26 @@ final class RequestBatches: Sendable {
         var responses: [Result<TransportResponse, any Error>] = []
         for request in requests { responses.append(await Self.result { try await transmit(request) }) }
         return responses
+    }
+
+    /// Returns one response for each request from the success of a batch. If it cannot be divided, a failure that the
+    /// service reports in it, such as an expired sign-in, is the response to each; anything else says nothing about any
+    /// of them.
+    private func divided(
+        _ response: TransportResponse, among calls: [ServerCall]
+    ) -> [Result<TransportResponse, any Error>] {
+        let parts = Result { try divide(response, calls.map(\.request)) }
+        if let all = try? parts.get(), all.count == calls.count { return all.map { .success($0) } }
+        var error = SyncError(
+            .network, "the response to a batch of changes cannot be divided", status: response.response.status.code)
+        error.isFromOther = true
+        if case .failure(let cause) = parts { error.cause = cause }
+        return calls.map { call -> Result<TransportResponse, any Error> in
+            guard call.mark(response) == true, (try? call.meaning(response))?.kind != .done else {
+                return .failure(error)
+            }
+            return .success(response)
+        }
     }
 
     private static func result(

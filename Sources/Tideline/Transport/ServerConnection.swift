@@ -172,7 +172,7 @@ final class ServerConnection: Sendable {
             defer { batches.enter() }
             return try await transmit(call.request, signIn: signIn, timeout: timeout)
         }
-        return try await batches.send(call.request) { request in
+        return try await batches.send(call) { request in
             try await willSend()
             return try await transmit(request, signIn: signIn, timeout: timeout)
         }

@@ -104,6 +104,7 @@ struct BatchTests {
     @Test("T1 a success without the row is not believed if the row is as before, although it has no version")
     func unchangedRow() async throws {
         var dialect = NotesVariant(name: "status")
+        dialect.mark = { _ in nil }
         dialect.rowMeaning = { response, row in
             guard row.action == .lookUp else { return AnswerMeaning(byStatusOf: response) }
             var meaning = try NotesDialect().meaning(of: response, to: row)
@@ -125,9 +126,33 @@ struct BatchTests {
         #expect(try await client.queue().isEmpty && world.server.fields("a")?["text"] == "two")
     }
 
-    @Test("T2 a success of a batch that cannot be divided says nothing about its changes, even if its status would")
-    func undividedSuccess() async throws {
+    @Test("P3 a success that reports a failure of the whole batch is the response to each change")
+    func failureOfAll() async throws {
+        let expired = #"{"error":"sessionEnded"}"#
+        var dialect = NotesVariant(name: "envelope", maxBatchCount: 25)
+        dialect.mark = { $0.body == Array(expired.utf8) ? true : NotesDialect().isFromService($0) }
+        dialect.rowMeaning = { response, row in
+            guard response.body != Array(expired.utf8) else { return AnswerMeaning(.signInNeeded) }
+            return try NotesDialect().meaning(of: response, to: row)
+        }
+        let (world, client) = try await NotesWorld.withClient(.simplest, dialect)
+        for id in ["a", "b"] { try await client.notes.insert(["id": .string(id), "text": "new"]) }
+        world.server.inspect { request, _ in
+            request.contains("batch") ? .answer(.unmarked(200, expired)) : nil
+        }
+        await expectSyncError(.authentication) { try await client.client.push() }
+        #expect(try await client.queue() == ["insert a", "insert b"])
+        world.server.inspect(nil)
+        try await client.client.push()
+        #expect(try await client.queue().isEmpty)
+    }
+
+    @Test(
+        "T2 a success of a batch that cannot be divided says nothing about its changes, even if its status would",
+        arguments: [nil, true] as [Bool?])
+    func undividedSuccess(mark: Bool?) async throws {
         var dialect = NotesVariant(name: "status", maxBatchCount: 25)
+        dialect.mark = { $0.body == Array(#"{"status":"ok"}"#.utf8) ? mark : NotesDialect().isFromService($0) }
         dialect.rowMeaning = { response, _ in AnswerMeaning(byStatusOf: response) }
         let (world, client) = try await NotesWorld.withClient(.simplest, dialect)
         for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
@@ -136,7 +161,8 @@ struct BatchTests {
         world.server.inspect { request, _ in
             request.contains("batch") ? .answer(.unmarked(200, #"{"status":"ok"}"#)) : nil
         }
-        await expectSyncError(.network) { try await client.client.push() }
+        let error = await expectSyncError(.network) { try await client.client.push() }
+        #expect(error?.cause is DecodingError)
         #expect(try await client.queue() == ["delete a", "delete b"])
         world.server.inspect(nil)
         try await client.client.push()

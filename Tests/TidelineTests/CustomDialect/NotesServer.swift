@@ -134,6 +134,7 @@ struct NotesVariant: CustomDialect {
     var rowMeaning: @Sendable (TransportResponse, RowRequest) throws -> AnswerMeaning = {
         try NotesDialect().meaning(of: $0, to: $1)
     }
+    var mark: @Sendable (TransportResponse) -> Bool? = { NotesDialect().isFromService($0) }
     var signals: @Sendable () -> ChangeSignals? = { nil }
 
     func validateNewID(_ id: String) throws { try validate(id) }
@@ -154,6 +155,6 @@ struct NotesVariant: CustomDialect {
     func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse] {
         try NotesDialect().responses(in: response, toBatch: requests)
     }
-    func isFromService(_ response: TransportResponse) -> Bool? { NotesDialect().isFromService(response) }
+    func isFromService(_ response: TransportResponse) -> Bool? { mark(response) }
     func changeSignals(over connection: DialectConnection) -> ChangeSignals? { signals() }
 }
