@@ -68,8 +68,8 @@ struct OperationsOptions: ParsableArguments {
         help: ArgumentHelp(
             "The maximum number of clients that wait for changes. Further ones are answered with 503.",
             discussion: """
-                At most --max-connections; the rest of them is for other requests. The default is three quarters of them, \
-                but at most 10000.
+                The default is three quarters of --max-connections, but at most 10000; the rest is for other requests. \
+                With HTTP/2, many clients can wait on one connection.
                 """))
     var maxWaitingClients: Int?
 
@@ -115,11 +115,6 @@ struct OperationsOptions: ParsableArguments {
             ("max-waiting-clients", maxWaitingClients, 1...1_000_000),
         ]
         for case (let name, let number?, let range) in numbers { try confirm(number, in: range, "--\(name)") }
-        if let maxWaitingClients, maxWaitingClients > maxConnections {
-            throw ValidationError(
-                "--max-waiting-clients must be at most --max-connections, which is \(maxConnections), not "
-                    + "\(maxWaitingClients): clients that wait would take the connections of all other requests.")
-        }
         if let publicURL { _ = try Self.origin(of: publicURL) }
         if let rate = rateLimit { try confirm(rate, in: 1...1_000_000, "--rate-limit") }
         try confirm(maxQuerySize, in: 1_000...ServerLimits.maximumHeaderSize, "--max-query-size")
