@@ -112,9 +112,9 @@ struct LostFiles {
     }
 
     /// Returns whether a name is that of a database file, with any suffix from ``place(for:)`` or ``cutDamage(_:_:)``,
-    /// or that of a file that the Finder adds.
+    /// or that of a file that macOS adds, beside another one (`._`) where the volume cannot store its attributes.
     private static func isKept(_ name: String) -> Bool {
-        if name == entriesName || name == ".DS_Store" { return true }
+        if name == entriesName || name == ".DS_Store" || name.hasPrefix("._") { return true }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return (1...2).contains { FileName(parts.prefix($0).joined(separator: ".")) != nil }
     }

@@ -102,7 +102,7 @@ import TidelineTestSupport
         #expect(try fileNames(in: folder.path) == ["store"])
         _ = try? LevelDBStore.repair(path: path)
         #expect(try fileNames(in: path).contains("lost"))
-        try write("", to: "\(path)/lost/.DS_Store")
+        for name in [".DS_Store", "._\(log)"] { try write("", to: "\(path)/lost/\(name)") }
         try LevelDBStore.destroy(path: path)
         #expect(try fileNames(in: folder.path) == [])
     }
