@@ -18,13 +18,15 @@ package struct ServedSchemas: Sendable {
     func merged(
         _ schemas: [TableSchema], over existing: [TableSchema], hasRows: (String) throws -> Bool
     ) throws -> [TableSchema] {
+        let records = ServedTableRecord.schema.name
+        let hasRecords = try existing.contains { $0.name == records } && hasRows(records)
         let definitions = try schemas.map { schema in
             guard schema.idType == .string else {
                 throw StoreError(
                     .schemaMismatch, "the table protocol requires string ids", table: schema.name, column: "id")
             }
-            let stored = existing.first { $0.name == schema.name && !$0.isSystem }
-            if let stored { try Self.checkRequirements(of: schema, over: stored, hasRows: hasRows) }
+            let stored = try existing.first { $0.name == schema.name && !$0.isSystem }
+                .map { try Self.requiring(schema, of: $0, hasRecords: hasRecords, hasRows: hasRows) }
             return served(try stored?.union(schema) ?? schema, keeping: [])
         }
         let others = existing.filter { table in
@@ -34,19 +36,31 @@ package struct ServedSchemas: Sendable {
         return definitions + others.map { served($0, keeping: []) }
     }
 
-    /// Throws if a definition requires a column in which the existing rows have, or may have, nulls.
-    private static func checkRequirements(
-        of schema: TableSchema, over stored: TableSchema, hasRows: (String) throws -> Bool
-    ) throws {
+    /// Returns a stored definition with the columns that another one requires as required.
+    ///
+    /// A column that may be null is required only in a table that no service has served, such as one without rows that
+    /// an interrupted restoration left.
+    /// - Parameter hasRecords: Whether a service has recorded its tables in the store.
+    /// - Throws: `StoreError` with code `schemaMismatch` for a required column in which the existing rows have, or may
+    ///   have, nulls.
+    private static func requiring(
+        _ schema: TableSchema, of stored: TableSchema, hasRecords: Bool, hasRows: (String) throws -> Bool
+    ) throws -> TableSchema {
+        var result = stored
         for column in schema.columns where !column.isOptional {
-            let known = stored.column(column.name)
-            guard try known.map(\.isOptional) ?? hasRows(stored.name) else { continue }
-            throw StoreError(
-                .schemaMismatch,
-                (known == nil ? "the column is new and the table has rows" : "the column exists and may be null")
-                    + ", so it cannot be required; define it without the requirement",
-                table: schema.name, column: column.name)
+            let index = stored.columns.firstIndex { $0.name == column.name }
+            if let index, !stored.columns[index].isOptional { continue }
+            let isServed = index != nil && hasRecords
+            guard try !isServed && !hasRows(stored.name) else {
+                throw StoreError(
+                    .schemaMismatch,
+                    (index == nil ? "the column is new and the table has rows" : "the column exists and may be null")
+                        + ", so it cannot be required; define it without the requirement",
+                    table: schema.name, column: column.name)
+            }
+            if let index { result.columns[index].isOptional = false }
         }
+        return result
     }
 
     /// Returns the definition with further columns, all system columns, and the indexes that pulls use.
@@ -117,7 +131,8 @@ package struct ServedSchemas: Sendable {
         let columns = schema.allColumns.compactMap { column -> String? in
             let name = "column \(column.name.debugDescription)"
             guard let known = stored.column(column.name) else { return "add \(name), \(typeText(column))" }
-            return known.isOptional == column.isOptional ? nil : "\(name) may be null from now on"
+            guard known.isOptional != column.isOptional else { return nil }
+            return name + (column.isOptional ? " may be null" : " is required") + " from now on"
         }
         let indexes = schema.indexes.filter { !stored.indexes.contains($0) }
             .map { "add an index on \($0.columns.joined(separator: ", "))" }

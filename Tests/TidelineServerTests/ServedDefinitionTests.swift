@@ -29,7 +29,9 @@ struct ServedDefinitionTests {
         let options = TableServiceOptions(schemas: [required])
         let errors = [
             expectError(.schemaMismatch) { _ = try TableService(store: store, options: options) },
-            expectError(.schemaMismatch) { _ = try ServedSchemas.changes(by: options, over: store.tables()) },
+            expectError(.schemaMismatch) {
+                _ = try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
+            },
         ]
         for error in errors { #expect(error?.table == "Item" && error?.column == "count") }
         // A required column that becomes optional is not required again.
@@ -39,6 +41,28 @@ struct ServedDefinitionTests {
             _ = try TableService(store: empty, options: TableServiceOptions(schemas: [schema]))
         }
         expectError(.schemaMismatch) { _ = try TableService(store: empty, options: options) }
+    }
+
+    @Test(
+        "A column of a table without rows that no service has served can be required", arguments: StoreKind.served)
+    func requiredLater(_ stores: StoreKind) throws {
+        let required = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: false)])
+        let options = TableServiceOptions(schemas: [required])
+        func changes(_ store: some LocalStore) throws -> [String] {
+            try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
+        }
+        for hasRow in [false, true] {
+            let store = try stores.makeStore()
+            try store.define([TableSchema("Item", columns: [.int("count")]), ServedTableRecord.schema])
+            guard !hasRow else {
+                try store.write { try $0.upsert(["id": "a"], into: "Item") }
+                expectError(.schemaMismatch) { _ = try changes(store) }
+                continue
+            }
+            #expect(try changes(store).first == #"table "Item": column "count" is required from now on"#)
+            for _ in 1...2 { _ = try TableService(store: store, options: options) }
+            #expect(try store.read { try $0.schema(of: "Item") }.column("count")?.isOptional == false)
+        }
     }
 
     @Test("A required column is added only while the table has no rows", arguments: StoreKind.served)

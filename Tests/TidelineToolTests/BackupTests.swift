@@ -4,6 +4,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 import Tideline
+import TidelineMemory
 import TidelineSQLite
 import TidelineServer
 import TidelineStore
@@ -123,6 +124,21 @@ struct BackupTests {
         #expect(before.schemas.first { $0.name == "T" }?.column("complete")?.isOptional == false)
         _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("file"), to: target)
         #expect(try await withStore(target) { try StoreContent($0) } == before)
+    }
+
+    @Test("A restoration that fails in a database leaves the requirements of its tables as they were")
+    func failedTransaction() throws {
+        let schema = TableSchema("Item", columns: [.string("text", optional: false)])
+        let (source, target) = (try MemoryStore(), try MemoryStore())
+        try target.define([schema])
+        let before = try target.tables()
+        let error = #expect(throws: StoreError.self) {
+            try source.read { reader in
+                _ = try StoreRestoration.fill(target, [schema], from: reader, nil, true)
+            }
+        }
+        #expect(error?.code == .noSuchTable)
+        #expect(try target.tables() == before)
     }
 
     private static func serve(_ schemas: [TableSchema], of store: some LocalStore) throws {

@@ -32,19 +32,28 @@ struct StoreRestoration {
         }
     }
 
-    private static func fill(
+    /// Copies the tables of a backup into a store without rows.
+    ///
+    /// If the one transaction fails, the tables that existed keep their requirements.
+    static func fill(
         _ store: some LocalStore, _ schemas: [TableSchema], from reader: some StoreReader, _ stamps: RestoredStamps?,
         _ inOneTransaction: Bool
     ) throws -> StoreCopy {
         try requireEmpty(store)
+        let earlier = try store.tables()
         try store.define(schemas.map(\.withoutRequirements))
         var copy = StoreCopy()
         // The records come first, because the tables' new clocks are written into them.
         let schemas = schemas.filter(\.isSystem) + schemas.filter { !$0.isSystem }
         if inOneTransaction {
-            try store.redefine { writer in
-                try copy.copy(schemas, from: reader, stamps: stamps) { try $0(writer) }
-                return schemas
+            do {
+                try store.redefine { writer in
+                    try copy.copy(schemas, from: reader, stamps: stamps) { try $0(writer) }
+                    return schemas
+                }
+            } catch {
+                try? store.define(earlier)
+                throw error
             }
         } else {
             try copy.copy(schemas, from: reader, stamps: stamps) { try store.write($0) }
