@@ -206,6 +206,23 @@ struct ParallelPushTests {
         #expect(try await shared.run(after: shared.count) { "new" } == "new")
     }
 
+    @MainActor
+    @Test("P3 a refresh that fails during a sign-in, or failed before it, is not shared", arguments: [true, false])
+    func failureBeforeSignIn(isDuring: Bool) async throws {
+        struct Expired: Error {}
+        let shared = SharedRefresh()
+        let sent = shared.count
+        do {
+            _ = try await shared.run(after: sent) {
+                if isDuring { shared.noteSignIn() }
+                throw Expired()
+            }
+            Issue.record("the refresh did not fail")
+        } catch is Expired {}
+        if !isDuring { shared.noteSignIn() }
+        #expect(try await shared.run(after: sent) { "new" } == "new")
+    }
+
     @Test("P5 an operation costs up to two transactions, fewer with several in flight", arguments: StoreKind.perEngine)
     func transactions(_ stores: StoreKind) async throws {
         let (_, client) = try await World.withFailingClient(stores)

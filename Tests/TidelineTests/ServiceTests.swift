@@ -106,6 +106,31 @@ struct ServiceTests {
         #expect(transport.requests.map { $0.headers[.zumoAuth] } == [nil, "SECRET-1", "SECRET-1", nil])
     }
 
+    @Test("after a sign-in, a request that is refused does not share a refresh that failed before")
+    func refreshBeforeSignIn() async throws {
+        struct Expired: Error {}
+        let signingIn = Mutex<SyncClient<TestStore>?>(nil)
+        defer { signingIn.withLock { $0 = nil } }
+        let transport = ScriptedTransport { exchange in
+            if exchange.headers[.authorization] == "new" { return .answer(200) }
+            if exchange.number == 1, let client = signingIn.withLock({ $0 }) {
+                await expectSyncError(.network) { _ = try await client.invokeAPI("early") }
+                client.currentUser = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
+            }
+            return .answer(401)
+        }
+        let client = try makeClient(transport) { options in
+            options.authorization = { refresh in
+                guard refresh else { return HTTPField(name: .authorization, value: "old") }
+                guard signingIn.withLock({ $0?.currentUser }) != nil else { throw Expired() }
+                return HTTPField(name: .authorization, value: "new")
+            }
+        }
+        signingIn.withLock { $0 = client }
+        _ = try await client.invokeAPI("late")
+        #expect(transport.requests.map { $0.headers[.authorization] } == ["old", "old", "new"])
+    }
+
     @Test("a header in the options overrides that of the signed-in user")
     func ownAuthorization() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }

@@ -48,7 +48,7 @@ extension SyncClient {
     public var currentUser: SignedInUser? {
         get { context.connection.account.user }
         set {
-            context.connection.account.user = newValue
+            context.connection.setUser(newValue)
             if newValue != nil { sync.post(.signedIn) }
         }
     }

@@ -46,6 +46,12 @@ final class ServerConnection: Sendable {
         (self.willSend, self.batches) = (willSend, batches)
     }
 
+    /// Sets the signed-in user, for whom a refresh that failed before says nothing.
+    func setUser(_ user: SignedInUser?) {
+        account.user = user
+        refresh.noteSignIn()
+    }
+
     /// Sends a request and returns the response, whatever its status.
     ///
     /// Retries after transient responses and returns the last one. If the user must sign in, refreshes the

@@ -11,6 +11,8 @@ final class SharedRefresh: Sendable {
     private struct State {
         var count = Count()
         var failure: (any Error)?
+        /// The number of sign-ins, after which earlier failures say nothing.
+        var signIns = 0
     }
 
     private let lock = AsyncLock()
@@ -19,10 +21,19 @@ final class SharedRefresh: Sendable {
     /// The number of refreshes. A request notes it before it asks for the authentication.
     var count: Count { state.withLock { $0.count } }
 
+    /// Notes a sign-in. A failure before it is not shared, nor that of a refresh in progress.
+    func noteSignIn() {
+        state.withLock { state in
+            state.failure = nil
+            state.signIns += 1
+        }
+    }
+
     /// Runs `refresh`, unless another call has done so since `count` was noted.
     ///
     /// - Returns: The result of `refresh`, or `nil` if another call has refreshed the authentication.
-    /// - Throws: The error of `refresh`, or of another call since `count` was noted. A cancellation is not shared.
+    /// - Throws: The error of `refresh`, or of another call since `count` was noted and since the last sign-in. A
+    ///   cancellation is not shared.
     nonisolated(nonsending) func run<T>(
         after count: Count, _ refresh: nonisolated(nonsending) () async throws -> T
     ) async throws -> T? {
@@ -42,7 +53,7 @@ final class SharedRefresh: Sendable {
                 if !(error is CancellationError), !Task.isCancelled {
                     state.withLock { state in
                         state.count.attempts += 1
-                        state.failure = error
+                        state.failure = state.signIns == current.signIns ? error : nil
                     }
                 }
                 throw error
