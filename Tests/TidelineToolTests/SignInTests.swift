@@ -208,7 +208,25 @@ struct SignInTests {
         #expect(TidelineCommand.exitCode(for: error).rawValue == 64)
     }
 
-    @Test("A line break at the end of a secret in the environment is no part of it")
+    @Test("Tokens are signed with a secret of the environment, with or without the line break at its end")
+    func issuersOfEnvironment() async throws {
+        let secret = TokenMaker.secret + "\n"
+        let path = try write(schema, to: "schema.yaml")
+        let server = try ToolProcess(
+            [
+                "TIDELINE_JWT_SECRET=\(secret)", tool.executable.path, "serve", "--port", "0", "--store", "memory",
+                "--schema", path,
+            ], keepsErrors: true, executable: URL(fileURLWithPath: "/usr/bin/env"))
+        defer { server.stop() }
+        let url = String(try #require(server.readLine()?.split(separator: " ").last))
+        for (key, status) in [(TokenMaker.secret, 200), (secret, 200), (TokenMaker.secret + "\n\n", 401)] {
+            let token = try await TokenMaker.hs256(secret: key)
+            let answer = try await send(.get, "/tables/TodoItem", to: url, token: token)
+            #expect(answer.response.status.code == status, "\(key.debugDescription)")
+        }
+    }
+
+    @Test("A line break at the end of a secret in the environment is no part of its length")
     func secretInEnvironment() throws {
         let secret = String(repeating: "s", count: 31)
         for (text, bytes) in [(secret + "\n", 31), (secret + "\r\n", 31), ("\n", 0)] {

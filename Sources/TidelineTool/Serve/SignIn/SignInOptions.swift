@@ -104,9 +104,10 @@ struct SignInOptions: ParsableArguments {
             fixed.append(try await VerificationKey(secret: secret, place: "the file \(path)"))
         }
         if let secret = secretFromEnvironment {
-            fixed.append(
-                try await VerificationKey(
-                    secret: Self.trimmed(Array(secret.utf8)), place: "the environment variable \(Self.secretVariable)"))
+            let (bytes, place) = (Array(secret.utf8), "the environment variable \(Self.secretVariable)")
+            fixed.append(try await VerificationKey(secret: Self.trimmed(bytes), place: place))
+            // An issuer that reads the same variable may sign with its line break.
+            if bytes != Self.trimmed(bytes) { fixed.append(try await VerificationKey(secret: bytes, place: place)) }
         }
         for path in jwtKeys {
             let pem = String(decoding: try InputFile.read(path, maximumSize: 64 << 10), as: UTF8.self)
