@@ -129,7 +129,7 @@ struct BackupTests {
     @Test("A restoration that fails in a database leaves the requirements of its tables as they were")
     func failedTransaction() throws {
         let schema = TableSchema("Item", columns: [.string("text", optional: false)])
-        let (source, target) = (try MemoryStore(), try MemoryStore())
+        let (source, target) = (AnyStore(try MemoryStore()), AnyStore(try MemoryStore()))
         try target.define([schema])
         let before = try target.tables()
         let error = #expect(throws: StoreError.self) {
