@@ -106,8 +106,8 @@ public protocol CustomDialect: Sendable {
     /// A response with a status of failure is the response to each request. So is a success that reports a failure of
     /// the whole batch, such as an expired sign-in, if it cannot be divided, ``isFromService(_:)`` returns `true` for
     /// it, and its ``meaning(of:to:)`` is not ``AnswerMeaning/Kind/done``.
-    /// - Throws: Any error if the response cannot be divided. As after a wrong number of responses, nothing else is then
-    ///   known about the changes: the push ends with code network and this error, and each is sent again alone.
+    /// - Throws: Any error if the response cannot be divided. As after a wrong number of responses, nothing else is
+    ///   then known about the changes: the push ends with code network and this error, and each is sent again alone.
     func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse]
 
     /// Returns whether the service itself gave a response, and not something between the app and the service, such as
