@@ -24,6 +24,7 @@ enum SystemCalls {
                     .busy, "another process has locked the files for too long; it may be suspended. Try again",
                     path: path, engineCode: Int(number))
             }
+            // A lock of a file that is waited for cannot end with a time limit or the task, so the thread tries again.
             usleep(waited < .milliseconds(5) ? 100 : waited < .milliseconds(250) ? 2_000 : 200)
             if tideline_lmdb_flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
             number = errno

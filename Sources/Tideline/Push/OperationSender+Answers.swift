@@ -300,8 +300,7 @@ extension OperationSender {
     /// or a dialect may take any refusal for a conflict, by which a policy would drop the change.
     ///
     /// - Throws: ``OperationFailure`` if the row has the same version: with code rejected for a table service, as after
-    ///   each
-    /// refusal that its look-up confirms, and else with code serverFailed.
+    ///   each refusal that its look-up confirms, and else with code serverFailed.
     func confirmConflict(_ answer: RowAnswer, _ server: Row?) throws {
         guard let version = answer.request.version, let server, !server.isTombstone, server.version == version else {
             return
