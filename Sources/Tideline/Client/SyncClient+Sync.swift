@@ -7,7 +7,7 @@ extension SyncClient {
     /// signal, when ``SyncSettings/connectivity``, if it is set, reports a network, and when ``syncNow()`` is called.
     /// One push or group of pulls runs at a time. After a network failure, it tries again with increasing delays. Local
     /// changes made before the start, or by another client or process that shares the store, are pushed too: at once if
-    /// the store signals its commits to other processes, as SQLite and LMDB do, and else with the next round.
+    /// the store signals its commits to other processes, and else with the next round.
     ///
     /// ```swift
     /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])
