@@ -286,7 +286,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
 
     mutating func begin(with page: PulledPage) -> (any PageStep)? { nil }
 
-    mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
+    mutating func receive(_ page: PulledPage) throws(SyncError) -> PendingPage {
         nextPull = nextPull ?? page.nextPull
         var token: PullToken?
         if plan.queryID != nil {
@@ -298,7 +298,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
                 token?.isRefreshing = start.isRefreshing ? true : nil
             }
         }
-        guard !page.isLast else { return ReceivedPage(kind: .separate, token: token) }
+        guard !page.isLast else { return PendingPage(page: page, kind: .separate, token: token) }
         guard page.cursor != cursor, loops.note(page.cursor) == 0 else {
             throw SyncError(
                 .noProgress,
@@ -306,8 +306,9 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
                     + "not the last")
         }
         cursor = page.cursor
-        return ReceivedPage(
-            kind: .separate, token: token, next: CursorStep(dialect: dialect, plan: plan, cursor: page.cursor))
+        return PendingPage(
+            page: page, kind: .separate, token: token,
+            next: CursorStep(dialect: dialect, plan: plan, cursor: page.cursor))
     }
 
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken { page.token ?? stored }

@@ -12,7 +12,7 @@ protocol PullFeed: Sendable {
     /// Processes a page.
     ///
     /// - Throws: ``SyncError`` with code noProgress if the server returns the same rows again and again.
-    mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage
+    mutating func receive(_ page: PulledPage) throws(SyncError) -> PendingPage
     /// Returns the token to store with a page: its own, or the stored one if that serves the next pull as well.
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken
     /// Returns a token that lets the next pull return rows that this one has skipped, or `nil` to leave the stored one.
@@ -38,16 +38,24 @@ protocol PageStep: Sendable {
     func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage
 }
 
-/// The decision of a feed about a page.
-struct ReceivedPage: Sendable {
+/// A page that was received and is not stored yet, with the decision of the feed about it.
+struct PendingPage: Sendable {
+    let page: PulledPage
     /// The relation of the page's rows to those of earlier pages.
-    var kind: PageKind
-    /// The token after the page is stored, or `nil` if there is none yet.
-    var token: PullToken?
+    let kind: PageKind
+    /// The token after this page is stored, or `nil` if there is none yet.
+    let token: PullToken?
     /// The least `updatedAt` of the pull so far.
     var oldest: Timestamp?
     /// The next page to request, or `nil` if the pull ends with this one.
     var next: (any PageStep)?
+    /// The token after the page before it, which the machine sets.
+    var tokenBefore: PullToken?
+    /// See ``SyncDatabase/commitsOfOthers(_:)``, as far as known when the page was requested. The machine sets it.
+    var commitsOfOthers: UInt64 = 0
+
+    /// Whether the pull ends with this page.
+    var isLast: Bool { next == nil }
 }
 
 /// The relation of a page's rows to those of earlier pages.
@@ -143,20 +151,4 @@ struct LoopDetector: Sendable {
         }
         return 0
     }
-}
-
-/// A page that was received and is not stored yet.
-struct PendingPage: Sendable {
-    let page: PulledPage
-    let kind: PageKind
-    /// The token after this page is stored, or `nil` if there is none yet.
-    let token: PullToken?
-    /// The token after the page before it.
-    let tokenBefore: PullToken?
-    /// The least `updatedAt` of the pull so far.
-    let oldest: Timestamp?
-    /// Whether the pull ends with this page.
-    let isLast: Bool
-    /// See ``SyncDatabase/commitsOfOthers(_:)``, as far as known when the page was requested.
-    let commitsOfOthers: UInt64
 }

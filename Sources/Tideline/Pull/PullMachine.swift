@@ -82,7 +82,7 @@ struct PullMachine: Sendable {
     }
 
     private mutating func receive(_ page: PulledPage) -> Action {
-        let received: ReceivedPage
+        var received: PendingPage
         do {
             received = try feed.receive(page)
         } catch {
@@ -90,11 +90,9 @@ struct PullMachine: Sendable {
             error.table = page.codec.schema.name
             return handle(.failed(error))
         }
-        isLastPage = received.next == nil
-        pending.append(
-            PendingPage(
-                page: page, kind: received.kind, token: received.token, tokenBefore: latestToken,
-                oldest: received.oldest, isLast: isLastPage, commitsOfOthers: commitsAtRequest))
+        isLastPage = received.isLast
+        (received.tokenBefore, received.commitsOfOthers) = (latestToken, commitsAtRequest)
+        pending.append(received)
         commitsAtRequest = commitsOfOthers
         latestToken = received.token
         guard let next = received.next, pending.count < pagesPerTransaction else { return store(ahead: received.next) }

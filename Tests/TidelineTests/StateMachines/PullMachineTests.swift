@@ -20,11 +20,11 @@ struct PullMachineTests {
             return beginsWithAnother ? first : nil
         }
 
-        mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
+        mutating func receive(_ page: PulledPage) throws(SyncError) -> PendingPage {
             guard page.cursor == nil else { throw SyncError(.noProgress, "the same cursor") }
             defer { number += 1 }
-            return ReceivedPage(
-                kind: .separate, token: PullMachineTests.token(number),
+            return PendingPage(
+                page: page, kind: .separate, token: PullMachineTests.token(number),
                 next: number < last ? Step(limit: number + 1) : nil)
         }
 

@@ -70,16 +70,16 @@ struct WatermarkFeed: PullFeed {
         return nil
     }
 
-    mutating func receive(_ page: PulledPage) throws(SyncError) -> ReceivedPage {
+    mutating func receive(_ page: PulledPage) throws(SyncError) -> PendingPage {
         let kind = cursor.pageKind
         let decision = try cursor.receive(page.summary)
         oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
         latestDate = page.serverDate
         noteAhead(in: page)
         guard case .request(let request) = decision else {
-            return ReceivedPage(kind: kind, token: token(isLast: true), oldest: oldest)
+            return PendingPage(page: page, kind: kind, token: token(isLast: true), oldest: oldest)
         }
-        return ReceivedPage(kind: kind, token: token(isLast: false), oldest: oldest, next: step(request))
+        return PendingPage(page: page, kind: kind, token: token(isLast: false), oldest: oldest, next: step(request))
     }
 
     // MARK: Token
