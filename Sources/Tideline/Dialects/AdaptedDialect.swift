@@ -298,7 +298,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
                 token?.isRefreshing = start.isRefreshing ? true : nil
             }
         }
-        guard !page.isLast else { return PendingPage(page: page, kind: .separate, token: token) }
+        guard !page.isLast else { return PendingPage(page: page, token: token) }
         guard page.cursor != cursor, loops.note(page.cursor) == 0 else {
             throw SyncError(
                 .noProgress,
@@ -307,8 +307,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
         }
         cursor = page.cursor
         return PendingPage(
-            page: page, kind: .separate, token: token,
-            next: CursorStep(dialect: dialect, plan: plan, cursor: page.cursor))
+            page: page, token: token, next: CursorStep(dialect: dialect, plan: plan, cursor: page.cursor))
     }
 
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken { page.token ?? stored }

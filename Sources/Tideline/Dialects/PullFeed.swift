@@ -41,8 +41,8 @@ protocol PageStep: Sendable {
 /// A page that was received and is not stored yet, with the decision of the feed about it.
 struct PendingPage: Sendable {
     let page: PulledPage
-    /// The relation of the page's rows to those of earlier pages.
-    let kind: PageKind
+    /// Whether the page is in the order of `updatedAt`, and begins with rows of the page before.
+    var isWindow = false
     /// The token after this page is stored, or `nil` if there is none yet.
     let token: PullToken?
     /// The least `updatedAt` of the pull so far.
@@ -56,16 +56,6 @@ struct PendingPage: Sendable {
 
     /// Whether the pull ends with this page.
     var isLast: Bool { next == nil }
-}
-
-/// The relation of a page's rows to those of earlier pages.
-enum PageKind: Sendable, Hashable {
-    /// In the order of `updatedAt`. The page begins with rows of the page before.
-    case window
-    /// One millisecond in the order of identifiers. Any of its rows may have been received before.
-    case drain
-    /// None of its rows were received before in the same state.
-    case separate
 }
 
 /// The rows that a pull fetches, and its settings.

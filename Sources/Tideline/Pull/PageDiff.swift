@@ -69,7 +69,7 @@ struct PageDiff: Sendable {
         isRefreshing = state.isRefreshing
         ignoresCase = schema.idMatching != .exact
 
-        if let leading = leadingRepeats(held.kind, state) {
+        if let leading = leadingRepeats(of: held, state) {
             repeatedCount = leading - rows.lowerBound
             stored = Array(leading..<rows.upperBound)
             return
@@ -86,12 +86,13 @@ struct PageDiff: Sendable {
     /// empty and has no local changes.
     ///
     /// Repeated rows come first in the server's order, and all others are new. `nil` if each row must be checked.
-    private func leadingRepeats(_ kind: PageKind, _ state: PullState) -> Int? {
+    private func leadingRepeats(of held: PendingPage, _ state: PullState) -> Int? {
         guard page.deleted.isEmpty, isFresh, pending.isEmpty, outdated.isEmpty, state.ids == nil, required.isEmpty,
             state.rejected?.isEmpty ?? true
         else { return nil }
         guard !state.hasNoLatest else { return rows.lowerBound }
-        guard kind != .drain else { return nil }
+        // In the order of identifiers, any row may be a repeated one.
+        guard held.isWindow else { return nil }
         return rows.first { index in
             !page.rows.withRow(at: index) { state.hasReceived($0, columns) }
         } ?? rows.upperBound

@@ -119,7 +119,7 @@ struct PullState: Sendable {
             let count = Int(clamping: min(total, Self.maximumTotal))
             expectedRows = result.rowsPulled + max(count - held.page.rows.count, 0)
         }
-        if held.kind == .window { noteLatest(of: held.page) }
+        if held.isWindow { noteLatest(of: held.page) }
         cases.formUnion(held.page.cases)
         guard ids != nil else { return }
         held.page.rows.forEachRow { ids?.insert((), for: $0.packedID) }

@@ -88,9 +88,9 @@ struct PullCursorTests {
         let next = 9 * Self.millisecond
         _ = try cursor.receive(Self.page(3, 0, next))
         #expect(try cursor.receive(Self.page(1, next, next)) == .request(Self.window(from: next, count: true)))
-        #expect(cursor.pageKind == .window)
+        #expect(cursor.isWindow)
         _ = try cursor.receive(Self.page(1, next, next))
-        #expect(cursor.pageKind == .drain)
+        #expect(!cursor.isWindow)
     }
 
     @Test("F5 a link to a next page takes precedence over a count that is reached")
@@ -206,7 +206,7 @@ struct PullCursorTests {
         var cursor = Self.incremental()
         _ = try cursor.receive(Self.page(3, 10, 20))
         _ = try cursor.receive(Self.page(3, 20, 20))
-        #expect(cursor.pageKind == .drain)
+        #expect(!cursor.isWindow)
         var pages = 0
         let error = #expect(throws: SyncError.self) {
             while pages < 100 {

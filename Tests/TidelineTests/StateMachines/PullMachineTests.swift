@@ -24,8 +24,7 @@ struct PullMachineTests {
             guard page.cursor == nil else { throw SyncError(.noProgress, "the same cursor") }
             defer { number += 1 }
             return PendingPage(
-                page: page, kind: .separate, token: PullMachineTests.token(number),
-                next: number < last ? Step(limit: number + 1) : nil)
+                page: page, token: PullMachineTests.token(number), next: number < last ? Step(limit: number + 1) : nil)
         }
 
         func token(of page: PendingPage, replacing stored: PullToken) -> PullToken { page.token ?? stored }

@@ -106,13 +106,9 @@ struct PullCursor: Sendable {
     /// The identifier up to which the token's millisecond is read by identifier, or `nil` if it is not.
     var drainedID: String? { begun?.start == token?.flooredToMillisecond ? begun?.lastID : nil }
 
-    /// The relation of the page requested last to earlier pages.
-    var pageKind: PageKind {
-        switch mode {
-        case .window: .window
-        case .drain: .drain
-        case .byID, .bySkip, .listing: .separate
-        }
+    /// Whether the page requested last is in the order of `updatedAt`, and begins with rows of the page before.
+    var isWindow: Bool {
+        if case .window = mode { true } else { false }
     }
 
     /// Processes a page and returns the next step.

@@ -71,15 +71,16 @@ struct WatermarkFeed: PullFeed {
     }
 
     mutating func receive(_ page: PulledPage) throws(SyncError) -> PendingPage {
-        let kind = cursor.pageKind
+        let isWindow = cursor.isWindow
         let decision = try cursor.receive(page.summary)
         oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
         latestDate = page.serverDate
         noteAhead(in: page)
         guard case .request(let request) = decision else {
-            return PendingPage(page: page, kind: kind, token: token(isLast: true), oldest: oldest)
+            return PendingPage(page: page, isWindow: isWindow, token: token(isLast: true), oldest: oldest)
         }
-        return PendingPage(page: page, kind: kind, token: token(isLast: false), oldest: oldest, next: step(request))
+        return PendingPage(
+            page: page, isWindow: isWindow, token: token(isLast: false), oldest: oldest, next: step(request))
     }
 
     // MARK: Token
