@@ -21,12 +21,6 @@ struct PullCursor: Sendable {
         var wantsCount = false
     }
 
-    /// The next step after a page.
-    enum Decision: Sendable {
-        case request(Request)
-        case finish
-    }
-
     private enum Mode: Hashable {
         case window(from: Timestamp?, isExclusive: Bool = false)
         case drain(from: Timestamp, lastID: String?)
@@ -111,26 +105,26 @@ struct PullCursor: Sendable {
         if case .window = mode { true } else { false }
     }
 
-    /// Processes a page and returns the next step.
+    /// Processes a page and returns the next one to request, or `nil` if the pull ends with this one.
     ///
     /// - Throws: ``SyncError`` with code noProgress if the server ignores the filter or order.
-    mutating func receive(_ page: PageSummary) throws(SyncError) -> Decision {
+    mutating func receive(_ page: PageSummary) throws(SyncError) -> Request? {
         switch mode {
         case .window(let bound, _):
             return try receiveWindow(page, from: bound)
         case .drain(let bound, _):
             return try receiveDrain(page, from: bound)
         case .byID:
-            guard page.count > 0 else { return .finish }
+            guard page.count > 0 else { return nil }
             try requireNew(page.lastID)
             mode = .byID(last: page.lastID)
-            return .request(request)
+            return request
         case .bySkip(let skip, let remaining, let order):
             let left = remaining.map { max($0 - page.count, 0) }
-            guard page.count > 0, left != 0 else { return .finish }
+            guard page.count > 0, left != 0 else { return nil }
             try requireNew(page.lastID, allowing: 1)
             mode = .bySkip(skip: skip + page.count, remaining: left, order: order)
-            return .request(request)
+            return request
         case .listing:
             return try receiveList(page)
         }
@@ -140,7 +134,7 @@ struct PullCursor: Sendable {
     ///
     /// Something else than the service may give an empty or short response, so a list ends only with the server's
     /// count: a short page that has all rows that match.
-    private mutating func receiveList(_ page: PageSummary) throws(SyncError) -> Decision {
+    private mutating func receiveList(_ page: PageSummary) throws(SyncError) -> Request? {
         let count = Int64(page.count)
         if wantsCount {
             guard let total = page.totalCount, total >= 0 else {
@@ -149,7 +143,7 @@ struct PullCursor: Sendable {
                     "the list of the server's rows has no count, which would show that it is complete: the server does not "
                         + "count rows, or something else answered")
             }
-            if total == count, page.isShort, !page.hasNextLink || count == 0 { return .finish }
+            if total == count, page.isShort, !page.hasNextLink || count == 0 { return nil }
             guard count > 0 else { throw Self.noProgress("the server counts rows that it does not return") }
             unlisted = total
         }
@@ -159,23 +153,23 @@ struct PullCursor: Sendable {
             mode = .listing(last: page.lastID)
         }
         wantsCount = page.isShort || unlisted <= Int64(pageSize)
-        return .request(request)
+        return request
     }
 
-    private mutating func receiveWindow(_ page: PageSummary, from bound: Timestamp?) throws(SyncError) -> Decision {
-        guard page.count > 0 else { return .finish }
+    private mutating func receiveWindow(_ page: PageSummary, from bound: Timestamp?) throws(SyncError) -> Request? {
+        guard page.count > 0 else { return nil }
         let (oldest, newest) = try Self.range(of: page)
         if let bound, oldest.flooredToMillisecond < bound.flooredToMillisecond {
             throw Self.noProgress("the server returned a row older than requested; it does not filter by updatedAt")
         }
         token = max(token ?? newest, newest)
         let isWhole = page.totalCount.map { $0 <= Int64(page.count) } ?? false
-        if isWhole, !page.hasNextLink { return .finish }
+        if isWhole, !page.hasNextLink { return nil }
         guard page.isAscending else {
             throw Self.noProgress("the server does not return rows in the order of updatedAt")
         }
         advance(past: page, newest: newest, from: bound)
-        return .request(request)
+        return request
     }
 
     private mutating func advance(past page: PageSummary, newest: Timestamp, from bound: Timestamp?) {
@@ -194,13 +188,13 @@ struct PullCursor: Sendable {
         loops = LoopDetector()
     }
 
-    private mutating func receiveDrain(_ page: PageSummary, from bound: Timestamp) throws(SyncError) -> Decision {
+    private mutating func receiveDrain(_ page: PageSummary, from bound: Timestamp) throws(SyncError) -> Request? {
         let end = bound.advanced(byTicks: Timestamp.ticksPerMillisecond)
         if page.count == 0 {
             token = max(token ?? bound, drained ?? bound)
             mode = .window(from: end)
             wantsCount = true
-            return .request(request)
+            return request
         }
         let (oldest, newest) = try Self.range(of: page)
         guard oldest >= bound, newest < end else {
@@ -210,7 +204,7 @@ struct PullCursor: Sendable {
         drained = max(drained ?? newest, newest)
         mode = .drain(from: bound, lastID: page.lastID)
         begun = page.lastID.map { (bound, $0) }
-        return .request(request)
+        return request
     }
 
     private static func range(of page: PageSummary) throws(SyncError) -> (oldest: Timestamp, newest: Timestamp) {

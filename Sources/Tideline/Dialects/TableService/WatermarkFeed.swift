@@ -72,15 +72,13 @@ struct WatermarkFeed: PullFeed {
 
     mutating func receive(_ page: PulledPage) throws(SyncError) -> PendingPage {
         let isWindow = cursor.isWindow
-        let decision = try cursor.receive(page.summary)
+        let next = try cursor.receive(page.summary)
         oldest = [oldest, page.summary.oldest].compactMap(\.self).min()
         latestDate = page.serverDate
         noteAhead(in: page)
-        guard case .request(let request) = decision else {
-            return PendingPage(page: page, isWindow: isWindow, token: token(isLast: true), oldest: oldest)
-        }
         return PendingPage(
-            page: page, isWindow: isWindow, token: token(isLast: false), oldest: oldest, next: step(request))
+            page: page, isWindow: isWindow, token: token(isLast: next == nil), oldest: oldest,
+            next: next.map { step($0) })
     }
 
     // MARK: Token
