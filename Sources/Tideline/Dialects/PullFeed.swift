@@ -107,7 +107,8 @@ struct FeedStart: Sendable {
     var stored: PullToken?
     /// The filter as text; see ``PullToken/filter``.
     var filter = ""
-    /// See ``PullState/isRefreshing``.
+    /// Whether the pull fetches all rows into a table that is not empty. Stored rows may lack columns that were added,
+    /// so equal versions do not prove equal rows until the pull has ended.
     var isRefreshing = false
     /// Whether the table is empty, so that deleted rows need not be requested. Rows that are deleted during the pull
     /// are found by the next one, which looks back before the start of this one.

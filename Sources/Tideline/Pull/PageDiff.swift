@@ -66,7 +66,7 @@ struct PageDiff: Sendable {
         let columns = state.rejected == nil ? [] : schema.columns.filter { !$0.isOptional }
         required = columns.compactMap { column in page.rows.shape.index(of: column.name).map { ($0, column.name) } }
         isFresh = state.isFresh && !state.hasBothCases(with: page)
-        isRefreshing = state.isRefreshing
+        isRefreshing = state.start.isRefreshing
         ignoresCase = schema.idMatching != .exact
 
         if let leading = leadingRepeats(of: held, state) {

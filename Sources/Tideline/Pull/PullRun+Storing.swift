@@ -66,7 +66,7 @@ extension PullRun {
                 _ = after.note(diff, of: held)
             }
             // The stored token must let the pull restart.
-            return after.isSpellingInDoubt && after.stored != after.initial ? nil : after
+            return after.isSpellingInDoubt && after.stored != after.start.token ? nil : after
         }
         if let found { state = found }
         return found != nil
@@ -120,7 +120,7 @@ extension PullRun {
     ) throws {
         guard let queryID else { return }
         // The pull restarts. If the process ends before that, the next pull restarts too.
-        var next = state.isSpellingInDoubt ? state.initial : token.flatMap { state.limited($0) }
+        var next = state.isSpellingInDoubt ? state.start.token : token.flatMap { state.limited($0) }
         // A pull of all rows that found none is as if there had been no pull.
         guard next != nil || state.isSpellingInDoubt || isLast && token == nil else { return }
         if isLast || next?.isLeftEmpty == true {

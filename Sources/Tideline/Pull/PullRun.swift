@@ -200,8 +200,8 @@ struct PullRun<Store: LocalStore>: Sendable {
             token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
             omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
         return PullState(
-            feed: try puller.dialect.makeFeed(plan, from: start), start: start, initial: token,
-            isFresh: known.isFresh, skipsRejectedRows: plan.skipsRejectedRows, commitsOfOthers: known.commitsOfOthers)
+            feed: try puller.dialect.makeFeed(plan, from: start), start: start, isFresh: known.isFresh,
+            skipsRejectedRows: plan.skipsRejectedRows, commitsOfOthers: known.commitsOfOthers)
     }
 
     // MARK: Pages

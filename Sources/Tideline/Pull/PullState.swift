@@ -8,8 +8,6 @@ struct PullState: Sendable {
     var result = PullResult()
     /// The token as stored, used to detect changes by others.
     var stored: PullToken?
-    /// The token from which the pull continues.
-    let initial: PullToken?
     /// Where the pull began.
     let start: FeedStart
     /// The feed with which the pull began. Its rules for tokens do not depend on pages.
@@ -26,9 +24,6 @@ struct PullState: Sendable {
     private let beganEmpty: Bool
     /// Whether the table was empty when the pull began, and no other process has committed since.
     private(set) var isFresh: Bool
-    /// Whether the pull fetches all rows into a table that is not empty. Stored rows may lack columns that were added,
-    /// so equal versions do not prove equal rows until the pull has ended.
-    let isRefreshing: Bool
     /// Whether the table was empty although a pull has stored rows, and no row of this pull is stored yet.
     var areRowsMissing = false
     /// The rows that the store rejects, or `nil` if such a row stops the pull.
@@ -47,18 +42,13 @@ struct PullState: Sendable {
     private var millisecond: Range<Timestamp>?
     private var latest = IDTable<RowStamp>(matching: .exact)
 
-    init(
-        feed: any PullFeed, start: FeedStart, initial: PullToken?, isFresh: Bool, skipsRejectedRows: Bool,
-        commitsOfOthers: UInt64
-    ) {
+    init(feed: any PullFeed, start: FeedStart, isFresh: Bool, skipsRejectedRows: Bool, commitsOfOthers: UInt64) {
         self.commitsOfOthers = commitsOfOthers
         self.feed = feed
         self.start = start
         stored = start.stored
-        self.initial = initial
         beganEmpty = isFresh
         self.isFresh = isFresh
-        isRefreshing = start.isRefreshing
         rejected = skipsRejectedRows ? [:] : nil
     }
 
@@ -68,7 +58,7 @@ struct PullState: Sendable {
         var start = start
         start.stored = stored
         var state = PullState(
-            feed: feed, start: start, initial: initial, isFresh: false, skipsRejectedRows: rejected != nil,
+            feed: feed, start: start, isFresh: false, skipsRejectedRows: rejected != nil,
             commitsOfOthers: commitsOfOthers)
         state.ids = IDTable(matching: matching)
         state.result = result
