@@ -79,10 +79,9 @@ struct ServerCopyConflictTests {
 
     /// Applies the server's rows like a pull that started earlier, without a push.
     private func pullPage(_ client: Client) async throws {
-        let run = PullRun(
-            client.context.puller, query: TableQuery("TodoItem"), queryID: "q", settings: PullSettings(),
-            schema: World.schema)
-        _ = try await run.run()
+        let plan = PullPlan(
+            query: TableQuery("TodoItem"), queryID: "q", settings: PullSettings(), schema: World.schema)
+        _ = try await PullRun(puller: client.context.puller, plan: plan).run()
     }
 }
 

@@ -134,7 +134,7 @@ extension PullRun {
     }
 
     private func listing(_ predicate: RowPredicate?) -> PullRun {
-        PullRun(puller, plan: plan.listing(predicate))
+        PullRun(puller: puller, plan: plan.listing(predicate))
     }
 
     private func read(_ predicate: RowPredicate?, into list: inout ServerList) async throws {

@@ -64,8 +64,8 @@ extension PullRun {
         var (stored, removed) = (0, 0)
         for part in try ids.isEmpty ? [] : parts(of: ids, matching: query.predicate) {
             let query = TableQuery(schema.name, predicate: part)
-            let pull = PullRun(puller, query: query, queryID: nil, settings: settings, schema: schema)
-            let result = try await pull.run()
+            let plan = PullPlan(query: query, queryID: nil, settings: settings, schema: schema)
+            let result = try await PullRun(puller: puller, plan: plan).run()
             stored += result.rowsStored
             removed += result.rowsRemoved
         }

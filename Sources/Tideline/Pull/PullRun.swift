@@ -12,16 +12,6 @@ struct PullRun<Store: LocalStore>: Sendable {
     var settings: PullSettings { plan.settings }
     var schema: TableSchema { plan.schema }
 
-    init(_ puller: Puller<Store>, query: TableQuery, queryID: String?, settings: PullSettings, schema: TableSchema) {
-        self.init(
-            puller, plan: PullPlan(query: query, queryID: queryID, settings: settings, schema: schema))
-    }
-
-    init(_ puller: Puller<Store>, plan: PullPlan) {
-        self.puller = puller
-        self.plan = plan
-    }
-
     /// Validates the first request without sending it.
     ///
     /// - Throws: `WireError` or ``SyncError`` for a query that cannot be sent: NaN, a column that a filter cannot name,

@@ -30,7 +30,8 @@ struct Puller<Store: LocalStore>: Sendable {
         let schema = try await database.reading { try $0.schema(of: query.table) }
         return try await SyncError.wrappingErrors {
             try PullArguments.checkColumns(of: query, schema: schema)
-            let run = PullRun(self, query: query, queryID: queryID, settings: settings, schema: schema)
+            let plan = PullPlan(query: query, queryID: queryID, settings: settings, schema: schema)
+            let run = PullRun(puller: self, plan: plan)
             try run.checkRequest()
             return run
         }
