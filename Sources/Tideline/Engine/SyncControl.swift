@@ -21,9 +21,11 @@ final class SyncControl: Sendable {
 
     /// Begins a sync.
     ///
-    /// - Parameter pullSettings: The settings of its pulls.
+    /// - Parameters:
+    ///   - subscriptions: Its subscriptions. They are the first in the mailbox, so that any others replace them.
+    ///   - pullSettings: The settings of its pulls.
     /// - Throws: ``SyncError`` with code invalidArgument if one is running.
-    func begin(pullSettings: PullSettings) throws -> SyncMailbox {
+    func begin(_ subscriptions: [SyncSubscription], pullSettings: PullSettings) throws -> SyncMailbox {
         try state.withLock { state in
             guard state.mailbox == nil else {
                 throw SyncError(
@@ -32,6 +34,7 @@ final class SyncControl: Sendable {
                 )
             }
             let mailbox = SyncMailbox()
+            mailbox.post(.declared(subscriptions))
             (state.mailbox, state.pullSettings) = (mailbox, pullSettings)
             // A sync begins with a push.
             status.publish(.pushing(done: 0, total: 0))

@@ -22,7 +22,6 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     func run(_ subscriptions: [SyncSubscription]) async {
         let syncs = pusher.database.clients.syncs
         syncs.observe(for: mailbox) { [mailbox] in mailbox.post(.init($0)) }
-        mailbox.post(.declared(subscriptions))
         tables.update(to: subscriptions)
         let signals = makeSignals()
         offered.withLock { $0 = signals }

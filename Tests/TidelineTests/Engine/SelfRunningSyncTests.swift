@@ -205,6 +205,18 @@ struct SelfRunningSyncTests {
         }
     }
 
+    @Test("S2 a subscription that is added directly after the start is pulled", arguments: 0..<20)
+    func addedAtOnce(seed: Int) throws {
+        try VirtualWorld.run { virtual, client in
+            try virtual.world.plant([World.row("a", at: 0)])
+            virtual.seed(UInt64(seed))
+            try await client.client.start([])
+            try await client.client.updateSubscriptions([SyncSubscription("TodoItem", interval: nil)])
+            try await virtual.sleep(.seconds(1))
+            #expect(try client.texts() == ["a"])
+        }
+    }
+
     @Test("S1 a change signal leads to a pull; a flood of them to one a second", arguments: StoreKind.perEngine)
     func signals(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores) { virtual, client in

@@ -62,6 +62,9 @@ struct VirtualWorld: Sendable {
 
     struct WorldStopped: Error {}
 
+    /// Sets the seed of the order in which tasks run.
+    func seed(_ seed: UInt64) { executor.seed(seed) }
+
     func sleep(_ duration: Duration) async throws { try await executor.sleep(for: duration) }
 
     func makeClient(
