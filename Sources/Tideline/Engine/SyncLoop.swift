@@ -160,13 +160,14 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             settings.failureRetry = retry
             settings.whenOtherProcessPushes = .wait
             let policies = pusher.policies.current
-            let total = try await pusher.queue.count(toSendWith: settings, policies.policy(for:))
+            let (total, failed) = try await pusher.queue.count(toSendWith: settings, policies.policy(for:))
             if total > 0 {
                 // The first answer may take as long as the time limit of a request. Until it comes, an offline sync is
                 // offline.
                 let isOffline = if case .offline = status.current { true } else { false }
                 if !isOffline { status.publish(.pushing(done: 0, total: total)) }
                 outcome = await send(settings)
+                outcome.newFailures = outcome.failedOnServer.subtracting(failed)
             }
             let unresolved = Set(try await pusher.queue.failures().map(\.operationID))
             known.withLock { $0.failed = unresolved }

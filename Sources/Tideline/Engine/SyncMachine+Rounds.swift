@@ -134,7 +134,7 @@ extension SyncMachine {
     private mutating func note(_ outcome: PushOutcome) {
         unresolved = outcome.unresolved
         for id in outcome.failedOnServer { serverFailures[id, default: 0] += 1 }
-        for id in outcome.delayed { serverFailures[id] = 1 }
+        for id in outcome.delayed.union(outcome.newFailures) { serverFailures[id] = 1 }
         serverFailures = serverFailures.filter { unresolved.contains($0.key) }
     }
 

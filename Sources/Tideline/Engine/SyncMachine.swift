@@ -92,6 +92,8 @@ struct SyncMachine: Sendable {
         var isAnswered = false
         /// The operations that failed on the server in this push, or whose conflict a policy may resolve.
         var failedOnServer: Set<Int64> = []
+        /// Those of them that had no error before the push: they are new, or have changed since they failed.
+        var newFailures: Set<Int64> = []
         /// The operations that failed on the server for a reason that ends by itself. They are always sent again.
         var delayed: Set<Int64> = []
         /// All operations with an unresolved error.
@@ -210,7 +212,7 @@ struct SyncMachine: Sendable {
     var pushRetryTime: Timestamp?
     /// The state of the delay after a local change: the number of delays so far, and whether a change came in this one.
     var pushDelay: (count: Int, isRepeated: Bool)?
-    /// The number of pushes in which each operation failed on the server.
+    /// The number of pushes in which each operation has failed on the server since it last changed.
     var serverFailures: [Int64: Int] = [:]
     var unresolved: Set<Int64> = []
 

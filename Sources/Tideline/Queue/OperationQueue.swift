@@ -30,14 +30,16 @@ struct OperationQueue<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Returns the number of operations that a push with these settings would send.
+    /// Returns the number of operations that a push with these settings would send, and the numbers of those that
+    /// failed.
     func count(
         toSendWith settings: PushSettings, _ policy: @escaping @Sendable (String) -> ConflictPolicy
-    ) async throws -> Int {
+    ) async throws -> (toSend: Int, failed: Set<Int64>) {
         try await database.reading { [operations, errors] reader in
             let count = try operations.count(in: reader)
-            guard count > 0 else { return 0 }
-            return try count - errors.all(in: reader).count { $0.isHeld(by: settings, policy($0.table)) }
+            let records = try count > 0 ? errors.all(in: reader) : []
+            let held = records.count { $0.isHeld(by: settings, policy($0.table)) }
+            return (toSend: count - held, failed: Set(records.map(\.operationID)))
         }
     }
 

@@ -83,6 +83,8 @@ struct MachineScript {
         case "unresolved": outcome.unresolved = ids
         case "answered": outcome.isAnswered = true
         case "failed": (outcome.unresolved, outcome.failedOnServer) = (ids, ids)
+        case "changed":
+            (outcome.unresolved, outcome.failedOnServer, outcome.newFailures) = (ids, ids, ids)
         case "delayed": (outcome.unresolved, outcome.delayed) = (ids, ids)
         default:
             outcome.failure = .init(

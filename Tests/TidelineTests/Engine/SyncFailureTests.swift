@@ -146,7 +146,7 @@ struct SyncFailureTests {
         }
     }
 
-    @Test("S5 an operation that fails on the server is tried five times", arguments: StoreKind.perEngine)
+    @Test("S5 an operation that fails on the server is tried five times per change", arguments: StoreKind.perEngine)
     func serverFailure(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores, configure: VirtualWorld.withoutRetries) { virtual, client in
             client.transport.inspect { _, body in body.contains("poison") ? .answer(.answer(500)) : nil }
@@ -157,12 +157,16 @@ struct SyncFailureTests {
             try await virtual.sleep(.seconds(3600))
             #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 5)
             #expect(client.client.status == .needsAttention(operationErrors: 1))
+            try await client.items.update(id: "p") { $0["text"] = "poison, corrected" }
+            try await virtual.sleep(.seconds(3600))
+            #expect(client.transport.requests.count { $0.hasPrefix("POST") } == 10)
+            #expect(client.client.status == .needsAttention(operationErrors: 1))
             await client.client.stop()
             // A new start tries again.
             client.transport.inspect(nil)
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(1))
-            #expect(try virtual.world.serverTexts() == ["poison"])
+            #expect(try virtual.world.serverTexts() == ["poison, corrected"])
         }
     }
 

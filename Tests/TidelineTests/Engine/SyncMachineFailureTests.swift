@@ -240,6 +240,22 @@ struct SyncMachineFailureTests {
         #expect(script.handle("pushed") == "idle")
     }
 
+    @Test("S5 an operation that has changed since it failed on the server is retried as often as a new one")
+    func changedOperation() {
+        var script = MachineScript([])
+        _ = script.handle("declared")
+        for (first, delays) in [("failed", [0.75, 1.5, 3.0, 6.0]), ("changed", [12.0, 24.0, 48.0, 96.0])] {
+            for (number, delay) in delays.enumerated() {
+                let actions = script.handle("pushed \(number == 0 ? first : "failed") 1")
+                #expect(actions == "pushRetry \(delay); failing completedWithErrors")
+                #expect(script.handle("pushRetry") == "push failed")
+            }
+            #expect(script.handle("pushed failed 1") == "attention 1")
+            #expect(script.handle("local") == "pushDelay 0.2; attention 1")
+            #expect(script.handle("pushDelay") == "push")
+        }
+    }
+
     @Test("S4 S5 an operation that is never delivered is shown as long as it is sent again, and not as in step")
     func undeliveredOperation() {
         var script = MachineScript([])
