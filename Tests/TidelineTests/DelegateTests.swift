@@ -83,6 +83,23 @@ struct DelegateTests {
             "P2 executing again with the server's version resolves a conflict: delete", inConflict,
             "delete a; delegate conflict theirs & rebase & execute; push; local [] queue [] server [a deleted]"),
         Script(
+            "P2 a value that a delegate decides on in a conflict is sent if it is the base row's: one of several",
+            "other update a=theirs priority=9; update a=mine priority=5",
+            "delegate conflict theirs & rebase & set a priority=1 & execute; push",
+            "local [a=mine] queue [] server [a=mine]; both a priority=1"),
+        Script(
+            "P2 a value that a delegate decides on in a conflict is sent if it is the base row's: the only one",
+            inConflict, "delegate conflict theirs & rebase & set a=one & execute; push",
+            "local [a=one] queue [] server [a=one]; both a priority=9"),
+        Script(
+            "P2 a value that a delegate decides on in a conflict is sent if it is the base row's: any version",
+            inConflict, "delegate unset version & set a=one & execute; push; local [a=one] queue [] server [a=one]"),
+        Script(
+            "P2 a value that a delegate decides on in a conflict is sent if it is the base row's: restored row",
+            "other update a=theirs priority=9; delete a; insert a=mine priority=5",
+            "delegate conflict theirs & rebase & set a priority=1 & execute; push",
+            "local [a=mine] queue [] server [a=mine]; both a priority=1"),
+        Script(
             "P2 a delegate can force its row by removing the version", inConflict,
             "delegate unset version & execute; push; local [a=mine] queue [] server [a=mine]"),
         Script(

@@ -6,7 +6,7 @@ extension OperationSender {
     func restore(_ item: Row) async throws -> Result {
         let deleted = try operation.base.map(codec.row)
         if let deleted, !deleted.isTombstone, let version = item.version {
-            let changes = codec.changes(of: item, since: deleted)
+            let changes = decided(item, over: codec.changes(of: item, since: deleted))
             if changes.isEmpty { return try await settle(item, deleted, answer: nil) }
             guard case .known(let target) = try await target(of: version, operation.base, deleted) else {
                 return try await settle(item, deleted, answer: nil)

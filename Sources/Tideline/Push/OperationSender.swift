@@ -171,13 +171,24 @@ struct OperationSender: Sendable {
     /// written are overwritten, too.
     private func changes(of item: Row) throws -> Values {
         let base = try operation.base.map(codec.row)
-        let changes = codec.changes(of: item, since: try localBase() ?? base)
+        let changes = decided(item, over: codec.changes(of: item, since: try localBase() ?? base))
         let body = try journal.unknownBodies.reduce(changes) { body, json in
             let lost = try codec.row(json)
             let names = codec.appColumns.filter { lost[$0] != nil && body[$0] == nil }
             return names.reduce(into: body) { $0[$1] = item[$1] ?? .null }
         }
         return Values(body: body, base: base, noted: Row().merging(body))
+    }
+
+    /// Returns the changes of an item since the base row, with the columns that a delegate has changed for another
+    /// version than the base row's. That version may have other values in columns in which the item equals the base
+    /// row.
+    func decided(_ item: Row, over changes: Row) -> Row {
+        guard let claimed = operation.item, item.version != operation.baseVersion else { return changes }
+        return codec.appColumns.reduce(into: changes) { body, name in
+            guard let value = item[name], body[name] == nil, value != claimed[name] ?? .null else { return }
+            body[name] = value
+        }
     }
 
     /// Returns the base row as a migration changed it, or `nil` if none did.

@@ -29,7 +29,8 @@ public final class PushOperation: Sendable {
     /// The row to send, or the deleted row for a delete.
     ///
     /// Its `version` is the base version, which the server compares with that of its row. Without a version, the server
-    /// does not check for conflicts. The row may be changed before ``execute()``, except for its identifier.
+    /// does not check for conflicts. The row may be changed before ``execute()``, except for its identifier. An update
+    /// sends the columns that differ from the base row and, on another version, also those that were changed here.
     public var item: Row {
         get { state.withLock { $0.item } }
         set { state.withLock { $0.item = newValue } }
