@@ -101,8 +101,9 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// Removes the store in the folder at `path`: LevelDB's files, those that a repair kept in `lost`, and the folder
     /// if it contains nothing else.
     ///
-    /// Does nothing if there is no store. Other files in the folder remain. A damaged store can be destroyed, too;
-    /// however, a damaged LevelDB database cannot be distinguished from another program's and is removed.
+    /// Does nothing if there is no store. Other files in the folder remain. A store on a full disk can be destroyed. A
+    /// damaged store can be destroyed, too; however, a damaged LevelDB database cannot be distinguished from another
+    /// program's and is removed.
     ///
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
     ///   ``StoreError/Code/notAStore`` if the folder is not a store; ``StoreError/Code/readOnly``,
@@ -124,13 +125,17 @@ extension KeyValueStore where Engine == LevelDBEngine {
 }
 
 extension LevelDBEngine {
-    /// Opens the database in a folder, to identify its owner; returns `nil` if it is damaged or its creation was
-    /// interrupted.
+    /// Opens the database in a folder, to identify its owner; returns `nil` if it is damaged, its creation was
+    /// interrupted, or it is a store on a full disk.
     fileprivate static func opened(toDestroy path: String) throws -> LevelDBEngine? {
         guard try FolderCheck.names(in: path).contains("CURRENT") else { return nil }
         do {
             return try LevelDBEngine(path: path, options: LevelDBOptions(createsIfMissing: false))
         } catch let error as StoreError where error.code == .corrupt {
+            return nil
+        } catch let error as StoreError where error.code == .full {
+            // LevelDB creates files when it opens a database.
+            guard try FolderCheck(folder: path).isStore() else { throw error }
             return nil
         }
     }
@@ -139,12 +144,11 @@ extension LevelDBEngine {
     ///
     /// - Throws: ``StoreError/Code/notAStore``.
     fileprivate func requireStore(at path: String) throws {
-        // The keys of a store begin with a four-byte number, and its first key has the smallest number, zero.
         let everything = KeyRange(from: [], to: Array(repeating: 0xFF, count: 8))
         var isForeign = false
         try read { snapshot in
             try snapshot.scan(everything, descending: false) { key, _ in
-                isForeign = !key.starts(with: [0, 0, 0, 0])
+                isForeign = !FolderCheck.beginsStore(key)
                 return .stop
             }
         }

@@ -44,6 +44,28 @@ struct FolderCheck {
             path: folder)
     }
 
+    /// Returns whether an undamaged database is empty or a store, without opening it.
+    func isStore() throws(StoreError) -> Bool {
+        let manifest = try Manifest(in: folder)
+        guard manifest.tables.isEmpty else { return !manifest.firstTables.isEmpty }
+        for log in try Self.logs(in: folder) where log >= manifest.firstLog {
+            var reader = try LogReader(Self.path(ofLog: log, in: folder), keeping: 64)
+            // The first commit of a store writes only its format, with short keys in the first space.
+            guard let record = try reader.next() else { continue }
+            // The kind of the first change, one byte, and its key follow the header.
+            var change = VarintReader(record.bytes.dropFirst(LogCommit.headerSize + 1))
+            guard let key = change.string() else { return false }
+            return Self.beginsStore(key)
+        }
+        return true
+    }
+
+    /// Returns whether a key can be the first one of a store.
+    static func beginsStore(_ key: some Sequence<UInt8>) -> Bool {
+        // The keys of a store begin with a four-byte number, and its first key has the smallest number, zero.
+        key.starts(with: [0, 0, 0, 0])
+    }
+
     /// Returns the sequence number of the last change in an undamaged database.
     func lastSequence() throws(StoreError) -> UInt64 {
         let manifest = try Manifest(in: folder)

@@ -6,6 +6,8 @@ internal import TidelineStore
 struct Manifest {
     /// The size of each table, by number.
     private(set) var tables: [UInt64: UInt64] = [:]
+    /// The numbers of the tables that begin with a key of a store's first space.
+    private(set) var firstTables: Set<UInt64> = []
     /// The first log with changes that are in no table yet, or 0 before there was a log.
     private(set) var firstLog: UInt64 = 0
     /// The sequence number of the last change when the manifest was written.
@@ -97,6 +99,7 @@ struct Manifest {
         case .deletedFile:
             guard reader.number() != nil, let number = reader.number() else { return false }
             tables[number] = nil
+            firstTables.remove(number)
         case .newFile: return applyNewFile(&reader)
         case .logNumber, .nextFile, .lastSequence, .previousLog:
             guard let number = reader.number() else { return false }
@@ -112,6 +115,8 @@ struct Manifest {
             let first = reader.string(), let last = reader.string()
         else { return false }
         tables[number] = size
+        // LevelDB appends eight bytes to a key.
+        if FolderCheck.beginsStore(first.dropLast(8)) { firstTables.insert(number) }
         lastInTables = max(lastInTables, Self.change(of: first), Self.change(of: last))
         return true
     }

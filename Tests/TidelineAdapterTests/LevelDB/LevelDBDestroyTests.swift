@@ -1,10 +1,13 @@
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineKeyValue
 import TidelineLevelDB
 import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
+
+private let faults = StoreKind.simplest.harness.faults
 
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct LevelDBDestroyTests {
@@ -72,6 +75,27 @@ import TidelineTestSupport
         try again.close()
     }
 
+    /// The first key is in a log until the database is opened again, then in a table.
+    @Test(.enabled(if: faults?.isAvailable == true), arguments: [false, true])
+    func aStoreOnAFullDiskGoesAndAnotherProgramsDatabaseIsKept(isReopened: Bool) throws {
+        let (path, other) = ("\(folder.path)/store", "\(folder.path)/other")
+        try filled(LevelDBStore(path: path)).close()
+        let engine = try LevelDBEngine(path: other)
+        try engine.put(["their": "key"])
+        try engine.close()
+        if isReopened {
+            try LevelDBStore(path: path).close()
+            try LevelDBEngine(path: other).close()
+        }
+        try #require(faults).observing(folder.path, by: FullDisk()) {
+            expectError(.full) { _ = try LevelDBStore(path: path) }
+            try LevelDBStore.destroy(path: path)
+            expectError(.full) { try LevelDBStore.destroy(path: other) }
+        }
+        #expect(try fileNames(in: folder.path) == ["other"])
+        #expect(try contents(of: other) == ["their": "key"])
+    }
+
     @Test func whereNothingIsNothingIsDone() throws {
         try expectNoDestruction(in: folder.path) { try LevelDBStore.destroy(path: $0) }
     }
@@ -106,4 +130,11 @@ import TidelineTestSupport
         try LevelDBStore.destroy(path: path)
         #expect(try fileNames(in: folder.path) == [])
     }
+}
+
+/// Fails to create files.
+private struct FullDisk: FileObserver {
+    func decide(_ operation: FileOperation) -> FileDecision { operation.kind == .create ? .fail(ENOSPC) : .perform }
+
+    func performed(_ operation: FileOperation) {}
 }
