@@ -195,6 +195,32 @@ struct BackupTests {
         #expect(clock == rows.compactMap { $0["updatedAt"]?.timestamp }.max())
     }
 
+    // MARK: Backups as stores
+
+    @Test("A server does not start over a backup, and a backup of one that was changed can be restored")
+    func backupAsStore() async throws {
+        let source = try StoreLocation(parsing: tool.location(.sqlite, "a"))
+        let target = try StoreLocation(parsing: tool.location(.lmdb, "b"))
+        try await withStore(source) { store in
+            try Self.insert(into: ["T"], of: store)
+            _ = try BackupFile.write(store, to: tool.path("monday"))
+        }
+        let monday = "sqlite:\(tool.path("monday"))"
+        try tool.run("serve", "--check", "--port", "0", "--store", monday).expect(1, "the store is a backup")
+        try tool.run("serve", "--port", "0", "--store", monday).expect(1, "the store is a backup")
+        var expected = try await withStore(StoreLocation(parsing: monday)) { store in
+            _ = try Self.answer(store, .post, "T", #"{"id":"later"}"#)
+            _ = try BackupFile.write(store, to: tool.path("tuesday"))
+            return try StoreContent(store)
+        }
+        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("tuesday"), to: target)
+        #expect(expected.rows.removeValue(forKey: .string("MS_Backup"))?.count == 1)
+        expected.schemas.removeAll { $0.name == "MS_Backup" }
+        #expect(try await withStore(target) { try StoreContent($0) } == expected)
+        let error = #expect(throws: StoreError.self) { try BackupFile.read(tool.path("monday")) { _, _ in } }
+        #expect(error?.code == .corrupt && error?.message.contains("was changed after it was written") == true)
+    }
+
     // MARK: Failures
 
     @Test("An existing file is never replaced, and a file that cannot be written leaves nothing")

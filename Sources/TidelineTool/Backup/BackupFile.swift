@@ -28,6 +28,21 @@ enum BackupFile {
         var rows: Int
     }
 
+    /// Whether a table is the record of a backup. A store that was copied from a backup has that of its original.
+    private static func isManifest(_ schema: TableSchema) -> Bool {
+        schema.isSystem && schema.columns == manifest.columns
+    }
+
+    /// Checks that a store with these tables is not a backup.
+    ///
+    /// - Throws: ``ToolError``.
+    static func requireNoBackup(_ tables: [TableSchema]) throws {
+        guard tables.contains(where: isManifest) else { return }
+        throw ToolError(
+            "the store is a backup, and changes by a server would make it useless; create the server's store from it with "
+                + "\"tideline restore\"")
+    }
+
     // MARK: Writing
 
     /// Writes a backup of a store, as of one moment, and verifies it. Other threads and processes may write to the
@@ -42,7 +57,7 @@ enum BackupFile {
         try StoreRole.requireServer(names)
         return try NewPath.create(path, remove: SQLiteStore.destroy) { unfinished in
             try source.read { reader in
-                let schemas = try StoreCopy.schemas(named: names.map(\.name), in: reader)
+                let schemas = try StoreCopy.schemas(named: names.map(\.name), in: reader).filter { !isManifest($0) }
                 guard schemas.contains(where: { $0.name == ServedTableRecord.schema.name }) else {
                     throw ToolError("no server has used the store; only a server's store can be backed up")
                 }
@@ -73,11 +88,7 @@ enum BackupFile {
         ]
         try target.write { try $0.upsert(row, into: manifest.name) }
         try target.close()
-        let written = try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false))
-        defer { try? written.close() }
-        try written.verify()
-        try written.read { try copy.verify(in: $0) }
-        try written.close()
+        try read(path) { reader, _ in try copy.verify(in: reader) }
         return Summary(time: time, tableCount: copy.tableCount, rowCount: copy.rowCount)
     }
 
@@ -93,7 +104,7 @@ enum BackupFile {
         let store = try open(path)
         defer { try? store.close() }
         let tables = try store.tables()
-        guard let manifest = tables.first(where: { $0.isSystem && $0.columns == manifest.columns }) else {
+        guard let manifest = tables.first(where: isManifest) else {
             throw ToolError("\(path) is a store but not a backup; create one with \"tideline backup\"")
         }
         try store.verify()
@@ -107,10 +118,11 @@ enum BackupFile {
             let counts: [TableCount] = try RecordJSON.decode(from: text)
             for count in counts where try reader.count(TableQuery(count.table)) != count.rows {
                 throw StoreError(
-                    .corrupt, "the backup was changed after it was written: it had \(count.rows) rows",
-                    table: count.table, path: path)
+                    .corrupt,
+                    "the backup was changed after it was written: it had \(count.rows) rows; if a server wrote to it, "
+                        + "restore a backup of it", table: count.table, path: path)
             }
-            let names = tables.map(\.name).filter { $0 != manifest.name }
+            let names = tables.filter { !isManifest($0) }.map(\.name)
             return try body(reader, try StoreCopy.schemas(named: names, in: reader))
         }
     }

@@ -50,7 +50,9 @@ struct ServeCheck {
         do {
             let store = try location.open(isReadOnly: true)
             defer { try? store.close() }
-            let changes = try ServedSchemas.changes(by: options, over: store.tables()) { try store.hasRows(in: $0) }
+            let tables = try store.tables()
+            try BackupFile.requireNoBackup(tables)
+            let changes = try ServedSchemas.changes(by: options, over: tables) { try store.hasRows(in: $0) }
             return (changes, false)
         } catch let error as StoreError where location.isMissing(after: error) {
             return (try ServedSchemas.changes(by: options), true)

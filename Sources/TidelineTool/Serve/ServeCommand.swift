@@ -227,7 +227,10 @@ struct ServeCommand: AsyncParsableCommand {
     ) async throws {
         var options = options
         options.onCommit = server.onCommit
-        let changes = try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
+        let tables = try store.tables()
+        // A backup that is open for reading only stays one.
+        if !store.capabilities.isReadOnly { try BackupFile.requireNoBackup(tables) }
+        let changes = try ServedSchemas.changes(by: options, over: tables, hasRows: store.hasRows(in:))
         for change in changes {
             logger.notice("schema change: \(change)")
         }
