@@ -261,17 +261,36 @@ struct BackupTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).allSatisfy { !$0.hasPrefix("a") })
     }
 
-    @Test("A full disk ends a backup with an error, and leaves nothing")
+    @Test("A full disk ends a backup or restoration with an error that names its path, and leaves nothing")
     func fullDisk() async throws {
         let source = tool.location(.sqlite, "a")
         try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
-        // A limit on the size of files: 64 blocks of 1024 bytes. The backup of these rows is larger.
-        try ToolProcess.run(
-            ["-c", #"trap '' XFSZ; ulimit -f 64; exec "$@""#, "sh", tool.executable.path, "backup", "--store", source]
-                + [tool.path("file")], executable: URL(fileURLWithPath: "/bin/bash")
-        ).expect(1, "file.incomplete-")
+        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        let targets = Self.engines.map { tool.location($0, "file") }
+        let commands =
+            [["backup", "--store", source, tool.path("file")]]
+            + targets.map { ["restore", "--store", $0, tool.path("good")] }
+        for command in commands {
+            // A limit on the size of files: 64 blocks of 1024 bytes. The backup and each store are larger.
+            let output = try ToolProcess.run(
+                ["-c", #"trap '' XFSZ; ulimit -f 64; exec "$@""#, "sh", tool.executable.path] + command,
+                executable: URL(fileURLWithPath: "/bin/bash"))
+            output.expect(1, tool.path("file"))
+            #expect(!output.err.contains("incomplete"), "\(output)")
+        }
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         #expect(!files.contains { $0.hasPrefix("file") }, "\(files)")
+    }
+
+    @Test("An error of a creation names the temporary files only if they remain")
+    func namesOfTemporaryFiles() throws {
+        func fail(_ path: String) throws { throw StoreError(.full, "cannot write \(path)/x", path: path) }
+        let path = tool.path("a")
+        let error = #expect(throws: StoreError.self) { try NewPath.create(path, remove: { _ in }, fail) }
+        #expect(error?.path == path && error?.message == "cannot write \(path)/x")
+        let other = #expect(throws: ToolError.self) { try NewPath.create(path, remove: fail, fail) }
+        #expect(other?.message.contains("\(path).incomplete-") == true)
+        #expect(other?.message.hasSuffix(" could not be removed, so remove it") == true)
     }
 
     @Test("A killed backup or restore leaves either nothing under the name, or all of it", arguments: engines)
@@ -341,9 +360,16 @@ struct BackupTests {
             .expect(1, "none.db; name the server's store")
         let memory = try tool.run("backup", "--store", "memory", tool.path("file"))
         #expect(memory.status == 64, "\(memory)")
-        try tool.run(
-            "restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("client.db")
-        ).expect(1, "not a backup")
+        try String(repeating: "A letter. ", count: 1_000)
+            .write(toFile: tool.path("letter"), atomically: true, encoding: .utf8)
+        for (name, message) in [
+            ("client.db", " is a store but not a backup"), ("letter", " is not a backup"), ("", " is not a backup"),
+        ] {
+            let file = name.isEmpty ? tool.folder.path : tool.path(name)
+            try tool.run("restore", "--store", "sqlite:\(tool.path("b.db"))", file).expect(1, file + message)
+        }
+        try tool.run("restore", "--store", "sqlite:\(tool.path("b.db"))", tool.path("none.backup"))
+            .expect(1, "there is no file \(tool.path("none.backup"))")
         _ = try tool.startServer(engine: .leveldb)
         try tool.run("backup", "--store", tool.location(.leveldb, "server"), tool.path("file"))
             .expect(1, "stop the server")

@@ -127,8 +127,21 @@ enum BackupFile {
         }
     }
 
-    /// Opens a backup for writing if possible: a store that is open for reading only leaves its log beside the file.
+    /// Opens a backup.
+    ///
+    /// - Throws: ``ToolError`` if the path is missing or is not a store; `StoreError`.
     private static func open(_ path: String) throws -> SQLiteStore {
+        var status = stat()
+        guard stat(path, &status) == 0 || errno != ENOENT else { throw ToolError("there is no file \(path)") }
+        do {
+            return try openStore(path)
+        } catch let error as StoreError where error.code == .notAStore || status.st_mode & S_IFMT == S_IFDIR {
+            throw ToolError("\(path) is not a backup")
+        }
+    }
+
+    /// Opens a store for writing if possible: one that is open for reading only leaves its log beside the file.
+    private static func openStore(_ path: String) throws -> SQLiteStore {
         do {
             return try SQLiteStore(path: path, options: SQLiteOptions(createsIfMissing: false))
         } catch let error as StoreError where error.code == .readOnly {

@@ -1,5 +1,6 @@
 #if Serve
 internal import Foundation
+internal import TidelineStore
 
 /// Files and folders that appear under their name when they are complete, and never replace existing ones.
 enum NewPath {
@@ -27,7 +28,8 @@ enum NewPath {
     /// `path`.
     ///
     /// - Parameter remove: Removes the incomplete files after an error.
-    /// - Throws: The error of `body`; ``ToolError`` if something exists at the path or the files cannot be synced.
+    /// - Throws: The error of `body`, which names `path` in place of the temporary one; ``ToolError`` if something
+    ///   exists at the path, the files cannot be synced, or incomplete files remain.
     static func create<T>(_ path: String, remove: (String) throws -> Void, _ body: (String) throws -> T) throws -> T {
         try requireFree(path)
         let unfinished = "\(path).incomplete-\(String(UInt64.random(in: .min ... .max), radix: 36))"
@@ -40,9 +42,21 @@ enum NewPath {
             return result
         } catch {
             // The first error is the relevant one.
-            try? remove(unfinished)
-            throw error
+            guard (try? remove(unfinished)) != nil else {
+                throw ToolError("\(error); \(unfinished) could not be removed, so remove it")
+            }
+            throw naming(path, insteadOf: unfinished, error)
         }
+    }
+
+    /// Returns an error with another path.
+    private static func naming(_ path: String, insteadOf other: String, _ error: any Error) -> any Error {
+        func renamed(_ text: String) -> String { text.replacingOccurrences(of: other, with: path) }
+        if let error = error as? ToolError { return ToolError(renamed(error.message)) }
+        guard var named = error as? StoreError else { return error }
+        named.message = renamed(named.message)
+        named.path = named.path.map(renamed)
+        return named
     }
 
     /// Checks that a database that was closed is complete without its log. SQLite keeps the log, and reports no error,
@@ -84,7 +98,7 @@ enum NewPath {
         }
         guard errno != EEXIST else { throw ToolError("\(target) exists; another program has just created it") }
         // Folders, and file systems without hard links.
-        guard rename(path, target) == 0 else { throw failure("cannot rename \(path) to \(target)") }
+        guard rename(path, target) == 0 else { throw failure("cannot create \(target)") }
     }
 
     private static func failure(_ message: String) -> ToolError {

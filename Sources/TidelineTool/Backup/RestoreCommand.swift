@@ -22,6 +22,8 @@ struct RestoreCommand: AsyncParsableCommand {
 
             If no client has synced since the backup, for example when you move a stopped server's tables to another \
             engine, add --keep-timestamps.
+
+            If the command is killed, a file or folder PATH.incomplete-… may remain; remove it.
             """
     )
 
