@@ -105,12 +105,12 @@ extension Connection {
             do throws(StoreError) {
                 try execute(statement, doing: "the table could not be defined")
             } catch {
-                throw error.hasState(SQLState.duplicateTable)
-                    ? StoreError(
-                        .schemaMismatch,
-                        "another program has a table of this name in the schema; choose another schema",
-                        table: table, path: place)
-                    : error.inTable(table)
+                guard error.hasState(SQLState.duplicateTable, SQLState.duplicateColumn) else {
+                    throw error.inTable(table)
+                }
+                throw StoreError(
+                    .schemaMismatch, "\(error.message); another program created it: choose another name or schema",
+                    table: table, path: place, engineCode: error.engineCode)
             }
         }
         for definition in plan.definitions {

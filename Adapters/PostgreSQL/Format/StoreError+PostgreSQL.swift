@@ -8,6 +8,7 @@ enum SQLState {
     static let undefinedColumn = "42703"
     static let undefinedSchema = "3F000"
     static let duplicateTable = "42P07"
+    static let duplicateColumn = "42701"
     static let duplicateSchema = "42P06"
     static let insufficientPrivilege = "42501"
     /// Such as of a server that was demoted.

@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import TidelineStore
 
 extension Connection {
@@ -39,7 +40,13 @@ extension Connection {
     /// Applies a plan within the open transaction.
     func apply(_ plan: SchemaPlan) throws(StoreError) {
         forgetCatalog()
-        for statement in plan.statements { try executeOnce(statement) }
+        for (statement, table) in plan.statements {
+            do throws(StoreError) {
+                try executeOnce(statement)
+            } catch {
+                throw Self.isOfExistingName(error) ? Self.nameInUse(error, table) : error
+            }
+        }
         for definition in plan.definitions {
             let save = try statements.take(FileFormat.saveDefinition)
             defer { statements.putBack(save) }
@@ -50,5 +57,18 @@ extension Connection {
             try save.run()
         }
         try execute(FileFormat.advanceGeneration)
+    }
+
+    /// Whether a statement failed because the file has a table, view, index, or column of the name.
+    private static func isOfExistingName(_ error: StoreError) -> Bool {
+        guard error.engineCode == Int(SQLITE_ERROR) else { return false }
+        return error.message.contains("already") || error.message.contains("duplicate column name")
+    }
+
+    /// The error for a name that another program uses: the definitions contain all names of the store's own.
+    private static func nameInUse(_ error: StoreError, _ table: String) -> StoreError {
+        StoreError(
+            .schemaMismatch, "\(error.message); another program created it: choose another name, or remove it",
+            table: table, path: error.path, engineCode: error.engineCode)
     }
 }

@@ -2,8 +2,8 @@ internal import TidelineStore
 
 /// The changes that lead from the existing tables to the requested ones. Making a plan changes nothing.
 struct SchemaPlan {
-    /// The SQL that changes tables and indexes, in order.
-    private(set) var statements: [String] = []
+    /// The SQL that changes tables and indexes, in order, each with the name of its table.
+    private(set) var statements: [(sql: String, table: String)] = []
     /// The definitions to store afterwards.
     private(set) var definitions: [StoredDefinition] = []
     private let columnLimit: Int
@@ -24,13 +24,15 @@ struct SchemaPlan {
         }
     }
 
+    private mutating func add(_ sql: String, _ schema: TableSchema) { statements.append((sql, schema.name)) }
+
     // MARK: Tables
 
     private mutating func create(_ schema: TableSchema) throws(StoreError) {
         try requireRoom(for: schema.allColumns.count, in: schema)
         let columns = [Self.keyColumn(of: schema)] + schema.allColumns.map(Self.column)
-        statements.append("CREATE TABLE \(schema.name.sqlName) (\(columns.joined(separator: ", ")))")
-        for index in Self.indexes(of: schema) { statements.append(index.creation) }
+        add("CREATE TABLE \(schema.name.sqlName) (\(columns.joined(separator: ", ")))", schema)
+        for index in Self.indexes(of: schema) { add(index.creation, schema) }
         definitions.append(StoredDefinition(schema: schema, retired: []))
     }
 
@@ -38,7 +40,7 @@ struct SchemaPlan {
         guard table.schema != schema else { return }
         let evolution = try TableEvolution(from: table.schema, retired: table.retired, to: schema)
         for column in evolution.added {
-            statements.append("ALTER TABLE \(schema.name.sqlName) ADD COLUMN \(Self.column(column))")
+            add("ALTER TABLE \(schema.name.sqlName) ADD COLUMN \(Self.column(column))", schema)
         }
         let retired = evolution.retired
         try requireRoom(for: schema.allColumns.count + retired.count, in: schema)
@@ -88,8 +90,8 @@ struct SchemaPlan {
     private mutating func replaceIndexes(of old: TableSchema, with new: TableSchema) {
         let before = Self.indexes(of: old)
         let after = Self.indexes(of: new)
-        for index in before where !after.contains(index) { statements.append(index.removal) }
-        for index in after where !before.contains(index) { statements.append(index.creation) }
+        for index in before where !after.contains(index) { add(index.removal, new) }
+        for index in after where !before.contains(index) { add(index.creation, new) }
     }
 
     private static func indexes(of schema: TableSchema) -> [StoredIndex] {

@@ -93,6 +93,11 @@ import TidelineTestSupport
         }
         #expect(try store.tables().isEmpty)
         try store.define([TableSchema("u", columns: [])])
+        try other.query("ALTER TABLE public.u ADD COLUMN note text")
+        let error = expectError(.schemaMismatch) {
+            try store.define([TableSchema("u", columns: [.string("note")])])
+        }
+        #expect(error?.table == "u")
         try store.close()
         try PostgreSQLStore.destroy(connection: connection, options: options)
         #expect(try other.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == [["t"]])

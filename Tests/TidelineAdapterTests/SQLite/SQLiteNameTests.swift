@@ -61,6 +61,29 @@ import TidelineTestSupport
         #expect(error?.column == "foo")
     }
 
+    @Test(arguments: [
+        ("CREATE TABLE Other (a)", "other"), ("CREATE VIEW other AS SELECT 1", "other"),
+        ("CREATE INDEX other ON t (a)", "other"), ("ALTER TABLE t ADD COLUMN B", "t"),
+    ])
+    func aNameThatAnotherProgramUsesInTheFileIsRefused(_ statement: String, _ table: String) throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store.sqlite"
+        let store = try SQLiteStore(path: path, options: SQLiteOptions(checksums: false))
+        let before = TableSchema("t", columns: [.int("a")])
+        try store.define([before])
+        try sql(path, statement)
+        let error = expectError(.schemaMismatch) {
+            try store.define([
+                TableSchema("other", columns: []), TableSchema("t", columns: [.int("a"), .int("b")]),
+            ])
+        }
+        #expect(error?.table == table)
+        #expect(error?.message.contains("another program") == true, "\(error?.message ?? "")")
+        #expect(try store.tables() == [before])
+        try store.define([TableSchema("free", columns: [])])
+        try store.close()
+    }
+
     /// Columns that are no longer defined stay stored, and count.
     @Test func moreColumnsThanSQLiteTakesAreRefused() throws {
         let store = try SQLiteStore.inMemory()
