@@ -5,20 +5,19 @@ import TidelineTestStores
 @testable import Tideline
 @testable import TidelineSimulation
 
-/// Purges, drops, and resolutions by one process, while another process has operations in flight.
+/// Purges, migrations, and resolutions by one process, while another process has operations in flight.
 extension PushLeaseTests {
     /// A call that is refused while an operation of the table is in flight.
     enum Refused: String, CaseIterable, Sendable {
-        case forcePurge, drop, rewrite, discard, cancelWithItem, keep, modify, discardWaiting
+        case forcePurge, rewrite, discard, cancelWithItem, keep, modify, discardWaiting
 
         func perform(by client: Client) async throws {
             let context = client.context
             func error() async throws -> TableOperationError { try #require(try await context.operationErrors().first) }
             switch self {
             case .forcePurge: try await client.items.forcePurge()
-            case .drop: try await client.client.drop(columns: ["effort"], from: "TodoItem")
             case .rewrite:
-                try await client.client.migrate("step") { try $0.rewrite("TodoItem") { $0["effort"] = 1 } }
+                try await client.client.transaction { _ = try $0.rewrite("TodoItem") { $0["effort"] = 1.5 } }
             case .discard: try await error().cancelOperationAndDiscardItem()
             case .cancelWithItem: try await error().cancelOperationAndUpdateItem(["id": "b", "text": "kept"])
             case .keep: try await error().keepOperationAndUpdateItem(["id": "b", "text": "kept"])
@@ -31,7 +30,7 @@ extension PushLeaseTests {
     }
 
     @Test(
-        "U1 C2 while another process has an operation in flight, purges, drops, and resolutions refuse and change nothing",
+        "U1 C2 while another process has an operation in flight, purges and resolutions refuse and change nothing",
         arguments: StoreKind.sharing, Refused.allCases)
     func refusedInFlight(_ stores: StoreKind, _ call: Refused) async throws {
         try Device.run(stores) { device, first, second in
@@ -48,7 +47,44 @@ extension PushLeaseTests {
             #expect(try await push.value.progress.sent == 1)
             #expect(try device.world.world.state(first) == "local [b=new] queue [] server [b=new]")
             // The push is over, and there is nothing left to resolve.
-            if call == .forcePurge || call == .drop { try await call.perform(by: second) }
+            if call == .forcePurge { try await call.perform(by: second) }
+        }
+    }
+
+    /// A call that waits while an operation of the table is in flight.
+    enum Waiting: String, CaseIterable, Sendable {
+        case drop, migrate
+
+        func perform(by client: Client) async throws {
+            switch self {
+            case .drop: try await client.client.drop(columns: ["effort"], from: "TodoItem")
+            case .migrate:
+                try await client.client.migrate("step") { _ = try $0.rewrite("TodoItem") { $0["effort"] = 1.5 } }
+            }
+        }
+    }
+
+    @Test(
+        "U1 a migration step and a drop wait for the push of another process, unless they are canceled",
+        arguments: StoreKind.sharing, Waiting.allCases)
+    func waitingInFlight(_ stores: StoreKind, _ call: Waiting) async throws {
+        try Device.run(stores) { device, first, second in
+            try await Self.insert(["b"], first)
+            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(5)) } }
+            let push = try await device.startPush(first)
+            let before = try second.row("b")
+            let canceled = device.start { await syncErrorCode { try await call.perform(by: second) } }
+            try await device.world.sleep(.seconds(1))
+            canceled.cancel()
+            #expect(try await canceled.value == .cancelled)
+            #expect(try second.row("b") == before)
+            #expect(try device.hasLease(first) && device.world.executor.now < .seconds(5))
+            try await call.perform(by: second)
+            #expect(device.world.executor.now >= .seconds(5))
+            let effort: Value? = call == .drop ? nil : Value.double(1.5)
+            #expect(try second.row("b")?["effort"] == effort)
+            #expect(try await push.value.progress.sent == 1)
+            #expect(try !device.hasLease(first))
         }
     }
 
@@ -105,6 +141,31 @@ extension PushLeaseTests {
             #expect(await syncErrorCode { try await client.items.forcePurge() } == .operationInFlight)
             try await device.world.sleep(.seconds(16))
             #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 1, operations: 1))
+        }
+    }
+
+    @Test(
+        "U1 a migration step waits until the push of a killed process must have ended, whatever the clock shows",
+        arguments: StoreKind.sharing, [ClockChange.none, .setBackALittle])
+    func migratedAfterKill(_ stores: StoreKind, _ change: ClockChange) async throws {
+        try Device.run(stores) { device, client, _ in
+            try await Self.insert(["b"], client)
+            client.transport.inspect { _, _ in .loseRequest }
+            #expect(await syncErrorCode { try await client.context.push() } == .network)
+            try device.plantLease(client)
+            if change == .setBackALittle { device.world.offset.value = .seconds(-10) }
+            let start = device.world.executor.now
+            let isRun = try await client.client.migrate("step") { step in
+                _ = try step.rewrite("TodoItem") { $0["effort"] = 1.5 }
+            }
+            #expect(isRun)
+            #expect(device.world.executor.now - start >= .seconds(14))
+            #expect(device.world.executor.now - start < .seconds(16))
+            #expect(try client.row("b")?["effort"] == 1.5)
+            #expect(try !device.hasLease(client))
+            client.transport.inspect(nil)
+            try await client.context.push()
+            #expect(try device.world.world.state(client) == "local [b=new] queue [] server [b=new]")
         }
     }
 }

@@ -38,11 +38,11 @@ extension SyncClient {
     /// Removes columns from a local table, with their indexes and references.
     ///
     /// Drop a column only when no version of the app still defines it. A later ``define(_:)`` that names the column
-    /// adds it again.
+    /// adds it again. Waits while another process that shares the store may have an operation of the table in flight.
     /// - Throws: ``SyncError``. Nothing is removed then.
     ///   - ``SyncError/Code/operationsPending`` if a pending operation would send a value of the column.
-    ///   - ``SyncError/Code/operationInFlight`` if an operation of the table is in flight, or may be in another process
-    ///     that shares the store.
+    ///   - ``SyncError/Code/operationInFlight`` if an operation of the table is in flight in this process.
+    ///   - ``SyncError/Code/cancelled`` if the task is cancelled while it waits.
     ///   - ``SyncError/Code/invalidArgument`` if a name is not an app column of this table.
     public nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         try await context.definitions.drop(columns: columns, from: table)

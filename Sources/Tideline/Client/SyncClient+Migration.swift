@@ -18,12 +18,16 @@ extension SyncClient {
     /// it is called next. Call the steps of all versions in their order after the definition of the tables, each time
     /// the app starts.
     ///
+    /// A step that rewrites a table of which another process has an operation in flight waits for the push of that
+    /// process, and runs again. If the app was killed during a push, that takes up to 15 seconds.
+    ///
     /// - Parameters:
     ///   - name: The name of the step, of at most 200 bytes, which no other step has in any version of the app.
     ///   - step: The changes, local (``SyncTransaction/rewrite(_:_:)``), or queued for the server like any other edit.
     /// - Returns: Whether the step ran. `false` if it had been committed before, also by another process.
     /// - Throws: The error of the closure; ``SyncError`` as ``transaction(_:)``, and with code
-    ///   ``SyncError/Code/invalidArgument`` for a name that is blank or too long.
+    ///   ``SyncError/Code/invalidArgument`` for a name that is blank or too long, ``SyncError/Code/cancelled`` if the
+    ///   task is cancelled while it waits.
     @discardableResult
     public nonisolated(nonsending) func migrate(
         _ name: String, _ step: @escaping @Sendable (_ step: SyncTransaction) throws -> Void
@@ -33,10 +37,12 @@ extension SyncClient {
                 .invalidArgument,
                 "the name of a migration step has 1 to 200 bytes and is not blank: \(name.debugDescription)")
         }
-        return try await context.transaction { transaction in
-            guard try transaction.perform({ try $0.beginMigration(name) }) else { return false }
-            try step(transaction)
-            return true
+        return try await context.database.retryingAfterPushes {
+            try await context.transaction { transaction in
+                guard try transaction.perform({ try $0.beginMigration(name) }) else { return false }
+                try step(transaction)
+                return true
+            }
         }
     }
 }
@@ -55,7 +61,8 @@ extension SyncTransaction {
     /// - Returns: The number of rows that changed.
     /// - Throws: The error of the closure. ``SyncError``, naming table, column, and id, for a value that does not fit
     ///   its column and for a changed identifier; with code ``SyncError/Code/operationInFlight`` while an operation of
-    ///   the table is in flight. The transaction can then not be committed.
+    ///   the table is in flight, also in another process, for which only ``SyncClient/migrate(_:_:)`` waits. The
+    ///   transaction can then not be committed.
     @discardableResult
     public func rewrite(_ table: String, _ change: (inout Row) throws -> Void) throws -> Int {
         var thrown: (any Error)?

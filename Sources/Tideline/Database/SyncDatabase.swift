@@ -148,8 +148,12 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     // MARK: Pushes of other processes
 
     /// Makes the lease of a push, or returns `nil` if no other process can share the store.
-    func makePushLease() -> PushLease? {
-        leaseDuration.map { PushLease(tables: tables, environment: environment, holder: leaseHolder, duration: $0) }
+    ///
+    /// - Parameter suffix: Distinguishes the holder from the pushes of this client, which then exclude it.
+    func makePushLease(suffix: String = "") -> PushLease? {
+        leaseDuration.map {
+            PushLease(tables: tables, environment: environment, holder: leaseHolder + suffix, duration: $0)
+        }
     }
 
     /// Waits until no other process pushes, or until it has not renewed its lease for so long that it must have ended.
@@ -168,10 +172,12 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     }
 
     /// Runs a write transaction while no other process pushes. Waits for the push of another process.
+    ///
+    /// - Parameter excludesOwn: Whether it waits for a push of this client, too. Otherwise, the caller excludes pushes.
     func writingBetweenPushes<T: Sendable>(
-        _ body: @escaping @Sendable (Writer) throws -> T
+        excludesOwn: Bool = false, _ body: @escaping @Sendable (Writer) throws -> T
     ) async throws -> T {
-        guard let lease = makePushLease() else { return try await writing(body) }
+        guard let lease = makePushLease(suffix: excludesOwn ? "-" : "") else { return try await writing(body) }
         while true {
             let result: T? = try await writing { writer in
                 guard try lease.take(in: writer) else { return nil }
@@ -181,6 +187,21 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
             }
             if let result { return result }
             try await waitForOthers(lease)
+        }
+    }
+
+    /// Runs a call that changes nothing while an operation is in flight. After the push of another process, it runs
+    /// again; that push may be the one of a process that was killed.
+    nonisolated(nonsending) func retryingAfterPushes<T>(
+        _ body: nonisolated(nonsending) () async throws -> T
+    ) async throws -> T {
+        while true {
+            do {
+                return try await body()
+            } catch let error as SyncError where error.isInFlightElsewhere && !CallScope.isWithinPush {
+                // Taking the lease and removing it again ends that of a process that is gone, whatever the clock shows.
+                try await writingBetweenPushes(excludesOwn: true) { _ in }
+            }
         }
     }
 }

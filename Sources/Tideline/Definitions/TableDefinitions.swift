@@ -39,9 +39,11 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
     /// See ``SyncClient/drop(columns:from:)``.
     nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
         let drop = ColumnDrop(columns: columns, table: table, operations: queue.operations, definitions: definitions)
-        try await database.lock(of: table).withLock {
-            try await database.performing { [queue] store in
-                try drop.perform(in: store) { try queue.requireNotInFlight($0, table: table, in: $1) }
+        try await database.retryingAfterPushes {
+            try await database.lock(of: table).withLock {
+                try await database.performing { [queue] store in
+                    try drop.perform(in: store) { try queue.requireNotInFlight($0, table: table, in: $1) }
+                }
             }
         }
     }

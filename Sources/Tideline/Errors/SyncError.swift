@@ -34,6 +34,8 @@ public struct SyncError: Error, Sendable {
     var asksForPause = false
     /// Whether the service responded to other operations of the push.
     var isServiceThere = false
+    /// Whether the operation in flight is that of another process, whose push can be waited for.
+    var isInFlightElsewhere = false
     /// The underlying error: a `StoreError`, a ``TransportError``, a `WireError`, or an error thrown by the delegate.
     public var cause: (any Error)?
 

@@ -67,8 +67,10 @@ struct OperationQueue<Store: LocalStore>: Sendable {
         let isHere = !database.clients.inFlight.isDisjoint(with: pending.map(\.id))
         guard try isHere || isInFlightElsewhere(pending, in: reader) else { return }
         let place = isHere ? "" : " in another process"
-        throw SyncError(
+        var error = SyncError(
             .operationInFlight, "an operation is in flight\(place); try again after the push ends", table: table)
+        error.isInFlightElsewhere = !isHere
+        throw error
     }
 
     /// Returns whether another process may have one of the operations in flight.
