@@ -13,10 +13,13 @@ extension LevelDBEngine {
 
     /// Repairs a damaged, closed database from its remaining data, so that it can be opened.
     ///
+    /// - Parameter isFirstPart: Whether the content of the store is repaired afterwards, and the marker then removed.
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if it is open; ``StoreError/Code/full`` before any change
-    ///   is made; otherwise LevelDB's error.
+    ///   is made if the logs do not fit a second time, or later; otherwise LevelDB's error.
     @discardableResult
-    static func repair(path: String, options: LevelDBOptions) throws(StoreError) -> FileRepair {
+    static func repair(
+        path: String, options: LevelDBOptions, isFirstPart: Bool = false
+    ) throws(StoreError) -> FileRepair {
         let path = try path.absolutePath()
         guard try FolderCheck.names(in: path).contains(where: { FileName($0)?.holdsData == true }) else {
             throw StoreError(.io, "the folder contains no store to repair", path: path)
@@ -25,6 +28,8 @@ extension LevelDBEngine {
         let lock = try FolderLock(path)
         defer { lock.release() }
         try DiskRoom.check(in: path)
+        let wasInterrupted = RepairMarker.exists(in: path)
+        try RepairMarker.write(in: path)
         // The repair changes the logs, so their recorded sizes become invalid.
         CleanShutdownMarker.remove(in: path)
         let lost = LostFiles(folder: path)
@@ -35,8 +40,10 @@ extension LevelDBEngine {
         // LevelDB also moves logs and manifests there, after it has read them, and tables with damaged blocks.
         let damaged = lost.names.subtracting(before).subtracting(quarantined).filter(LostFiles.isTable)
         try settle(path, options)
+        if !isFirstPart { RepairMarker.remove(in: path) }
         return FileRepair(
-            lostFiles: quarantined.union(damaged).sorted(), isConsistent: isConsistent && damaged.isEmpty)
+            lostFiles: quarantined.union(damaged).sorted(),
+            isConsistent: isConsistent && damaged.isEmpty && !wasInterrupted)
     }
 
     private static func rebuild(_ path: String, _ options: LevelDBOptions) throws(StoreError) {
@@ -57,4 +64,36 @@ extension LevelDBEngine {
         defer { batch.destroy() }
         try database.write(batch)
     }
+}
+
+/// The file that exists from the first change of a repair until its end.
+///
+/// The files of an interrupted repair look whole, although a part of the changes is lost. The store is not opened then,
+/// and the next repair takes it for inconsistent.
+enum RepairMarker {
+    static let fileName = "tideline.repair"
+
+    static func exists(in folder: String) -> Bool { access("\(folder)/\(fileName)", F_OK) == 0 }
+
+    /// Throws an error if a repair was interrupted.
+    static func requireNone(in folder: String) throws(StoreError) {
+        guard exists(in: folder) else { return }
+        throw .damaged("\(folder)/\(fileName)", "a repair of the store was interrupted")
+    }
+
+    /// Creates the file so that a power loss does not remove it.
+    static func write(in folder: String) throws(StoreError) {
+        let path = "\(folder)/\(fileName)"
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        guard file >= 0 else { throw .system(errno, path: path, doing: "the repair cannot begin") }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw .system(errno, path: path, doing: "the repair cannot begin") }
+        // Not every file system can sync a folder.
+        let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else { return }
+        _ = fsync(parent)
+        close(parent)
+    }
+
+    static func remove(in folder: String) { unlink("\(folder)/\(fileName)") }
 }

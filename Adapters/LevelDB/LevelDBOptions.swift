@@ -20,6 +20,8 @@ public struct LevelDBOptions: Sendable {
     public var filterBits: Int
     /// Whether new tables are compressed, with Snappy. Existing tables can be read either way.
     public var compresses: Bool
+    /// Whether the folder is opened although a repair was interrupted: to continue it, or to identify a store.
+    var ignoresRepairMarker = false
 
     /// Creates options, with defaults that suit most stores.
     public init(

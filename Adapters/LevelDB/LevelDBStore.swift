@@ -35,13 +35,24 @@ extension KeyValueStore where Engine == LevelDBEngine {
     /// - Throws: ``StoreError/Code/locked`` if the store is open, in this process or another;
     ///   ``StoreError/Code/notAStore`` if the remaining data is not a store; ``StoreError/Code/newerFormat``;
     ///   ``StoreError/Code/schemaMismatch`` for a name that is not in normalization form C; ``StoreError/Code/full``;
-    ///   ``StoreError/Code/io``. The folder can be repaired again after an error.
+    ///   ``StoreError/Code/io``. The folder can be repaired again after an error, or after the process was killed.
+    ///   Until then, opening it may throw ``StoreError/Code/corrupt``.
     @discardableResult
     public static func repair(path: String, options: LevelDBOptions = .init()) throws -> LevelDBRepair {
-        let files = try LevelDBEngine.repair(path: path, options: options)
+        let files = try LevelDBEngine.repair(path: path, options: options, isFirstPart: true)
         var options = options
         options.createsIfMissing = false
-        let content = try repairContent(path, options)
+        options.ignoresRepairMarker = true
+        let content: ContentRepair
+        do {
+            content = try repairContent(path, options)
+        } catch let error as StoreError
+            where files.isConsistent && [.notAStore, .newerFormat, .schemaMismatch].contains(error.code)
+        {
+            // Nothing was lost or changed: another version of the program may use the store.
+            RepairMarker.remove(in: path)
+            throw error
+        }
         let store = try LevelDBStore(path: path, options: options)
         do {
             try store.rebuildIndexes()
@@ -52,6 +63,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
             let isConsistent = files.isConsistent && content.removedCount == 0 && repair.lostRows.isEmpty
             if !isConsistent || content.isRecordRebuilt { repair.removedTokens = try store.removeTokens() }
             try store.close()
+            RepairMarker.remove(in: path)
             return repair
         } catch {
             // Report the first error, not that of closing.
@@ -129,8 +141,10 @@ extension LevelDBEngine {
     /// interrupted, or it is a store on a full disk.
     fileprivate static func opened(toDestroy path: String) throws -> LevelDBEngine? {
         guard try FolderCheck.names(in: path).contains("CURRENT") else { return nil }
+        var options = LevelDBOptions(createsIfMissing: false)
+        options.ignoresRepairMarker = true
         do {
-            return try LevelDBEngine(path: path, options: LevelDBOptions(createsIfMissing: false))
+            return try LevelDBEngine(path: path, options: options)
         } catch let error as StoreError where error.code == .corrupt {
             return nil
         } catch let error as StoreError where error.code == .full {

@@ -43,6 +43,7 @@ final class DatabaseOwner: @unchecked Sendable {
     init(_ folder: DatabaseFolder, _ options: LevelDBOptions) throws(StoreError) {
         self.folder = folder
         self.options = options
+        if !options.ignoresRepairMarker { try RepairMarker.requireNone(in: folder.path) }
         let check = FolderCheck(folder: folder.path)
         let lastSequence = folder.isNew ? 0 : try check.lastSequence(recovering: options.durability)
         progress = LockedValue(Progress(lastSequence: lastSequence))

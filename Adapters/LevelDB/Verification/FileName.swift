@@ -14,6 +14,8 @@ enum FileName: Hashable {
     case seal
     /// The file of an interrupted check for disk space, which earlier versions left.
     case room
+    /// See ``RepairMarker``.
+    case repair
 
     init?(_ name: String) {
         switch name {
@@ -22,6 +24,7 @@ enum FileName: Hashable {
         case "LOG", "LOG.old": self = .report
         case CleanShutdownMarker.fileName: self = .seal
         case DiskRoom.fileName: self = .room
+        case RepairMarker.fileName: self = .repair
         default:
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             if name.hasPrefix("MANIFEST-"), let number = Self.number(name.dropFirst(9)) {
@@ -38,7 +41,7 @@ enum FileName: Hashable {
     var holdsData: Bool {
         switch self {
         case .current, .manifest, .log, .table: true
-        case .lock, .report, .temporary, .seal, .room: false
+        case .lock, .report, .temporary, .seal, .room, .repair: false
         }
     }
 
@@ -46,7 +49,7 @@ enum FileName: Hashable {
     var beginsDatabase: Bool {
         switch self {
         case .current, .manifest: true
-        case .lock, .report, .log, .table, .temporary, .seal, .room: false
+        case .lock, .report, .log, .table, .temporary, .seal, .room, .repair: false
         }
     }
 

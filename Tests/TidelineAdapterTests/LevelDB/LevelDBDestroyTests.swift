@@ -65,6 +65,10 @@ private let faults = StoreKind.simplest.harness.faults
             Array("their key".utf8).withUnsafeBytes { transaction.put($0, $0) }
         }
         try engine.close()
+        // With and without the marker of a repair that was interrupted.
+        try write("", to: "\(folder.path)/other/tideline.repair")
+        expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder.path)/other") }
+        try FileManager.default.removeItem(atPath: "\(folder.path)/other/tideline.repair")
         let error = expectError(.notAStore) { try LevelDBStore.destroy(path: "\(folder.path)/other") }
         #expect(error?.path == "\(folder.path)/other")
         let again = try LevelDBEngine(path: "\(folder.path)/other", options: LevelDBOptions(createsIfMissing: false))

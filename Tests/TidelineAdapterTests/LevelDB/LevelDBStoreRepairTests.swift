@@ -186,6 +186,32 @@ import TidelineTestSupport
         }
     }
 
+    @Test("A store stays closed after a repair that was interrupted, and the next repair removes the tokens")
+    func interrupted() throws {
+        try withMade { path in
+            let name = try #require(
+                FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".ldb") }.max())
+            let table = try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))
+            try Data(count: 5_000).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            // The repair cannot move the table to the folder "lost".
+            try write("", to: "\(path)/lost")
+            expectError(.io) { try LevelDBStore.repair(path: path) }
+            // All files look whole, as after LevelDB has replaced a damaged table.
+            try table.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            try FileManager.default.removeItem(atPath: "\(path)/lost")
+            let error = expectError(.corrupt) { try withStore(path) { _ in } }
+            #expect(error?.message.contains("interrupted") == true, "\(error?.message ?? "")")
+            try FileManager.default.copyItem(atPath: path, toPath: "\(path)-copy")
+            try LevelDBStore.destroy(path: "\(path)-copy")
+            #expect(!FileManager.default.fileExists(atPath: "\(path)-copy"))
+            let repair = try LevelDBStore.repair(path: path)
+            #expect(repair.lostFiles.isEmpty && repair.lostRows.isEmpty && repair.removedTokens == 1)
+            #expect(try withStore(path) { try $0.read { try $0.count(TableQuery("Item")) } } == 300)
+            // The last repair was complete.
+            #expect(try LevelDBStore.repair(path: path).lostFiles.isEmpty)
+        }
+    }
+
     @Test("The disk space of many deleted rows is freed, and scans do not read them anymore")
     func deletions() throws {
         let folder = try TemporaryFolder()
