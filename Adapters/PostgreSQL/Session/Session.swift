@@ -14,6 +14,11 @@ final class Session {
     private var last: StoredTable?
     private var cursorCount = 0
     private var timeLimit: QueryTimeLimit?
+    /// The time in milliseconds after which the server ends each statement.
+    private var statementTimeout = Double.infinity
+
+    /// The unit in which the time of a statement is limited to the rest of the limit, so that few settings are sent.
+    private static let timeoutUnit = Duration.milliseconds(500)
 
     init(_ connection: Connection, _ catalog: Catalog, externalCommits: UInt64? = nil) {
         openConnection = connection
@@ -25,9 +30,13 @@ final class Session {
 
     /// Limits the time of queries, until the end of the transaction.
     func limitTime(to duration: Duration) throws(StoreError) {
-        let milliseconds = max(1, min((duration / .milliseconds(1)).rounded(.up), Double(Int32.max)))
-        try connection().runLater("SET LOCAL statement_timeout = \(Int32(milliseconds))")
+        try limitStatements(to: duration / .milliseconds(1), on: connection())
         timeLimit = QueryTimeLimit(duration)
+    }
+
+    private func limitStatements(to milliseconds: Double, on connection: Connection) throws(StoreError) {
+        statementTimeout = max(1, min(milliseconds.rounded(.up), Double(Int32.max)))
+        try connection.runLater("SET LOCAL statement_timeout = \(Int32(statementTimeout))")
     }
 
     func externalCommitNumber() throws(StoreError) -> UInt64? {
@@ -65,7 +74,7 @@ final class Session {
         let connection = try connection()
         do throws(StoreError) {
             try timeLimit?.check()
-            connection.limit = limit(isLong: isLong, on: connection)
+            try limitWait(isLong: isLong, on: connection)
             return try body(connection)
         } catch {
             let isTimedOut = timeLimit != nil && error.hasState(SQLState.queryCanceled)
@@ -75,11 +84,18 @@ final class Session {
         }
     }
 
-    /// Returns how long to wait for the response to a statement. A query with a time limit is ended by the server, if
-    /// it responds.
-    private func limit(isLong: Bool, on connection: Connection) -> Connection.Limit {
-        if let timeLimit { return .time(timeLimit.remaining + .seconds(1)) }
-        return isLong ? .serverResponds : .time(connection.settings.rows)
+    /// Limits how long to wait for the responses to the next statements. If there is a time limit, the server ends each
+    /// of them first, if it responds.
+    private func limitWait(isLong: Bool, on connection: Connection) throws(StoreError) {
+        guard let timeLimit else {
+            connection.limit = isLong ? .serverResponds : .time(connection.settings.rows)
+            return
+        }
+        let remaining = max(timeLimit.remaining, .zero)
+        connection.limit = .time(remaining + Self.timeoutUnit + .seconds(1))
+        let units = max(1, (remaining / Self.timeoutUnit).rounded(.up))
+        let timeout = units * (Self.timeoutUnit / .milliseconds(1))
+        if timeout < statementTimeout { try limitStatements(to: timeout, on: connection) }
     }
 
     // MARK: Reading
@@ -194,7 +210,7 @@ final class Session {
         let connection = try connection()
         hasChanges = true
         do {
-            connection.limit = limit(isLong: false, on: connection)
+            try limitWait(isLong: false, on: connection)
             var upsert = try Upsert(into: table, of: rows.shape, on: connection)
             try upsert.run(rows)
         } catch {

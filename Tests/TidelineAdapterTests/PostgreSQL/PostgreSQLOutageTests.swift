@@ -115,6 +115,29 @@ import TidelineTestSupport
         try store.close()
     }
 
+    /// The second statement has only the rest of the time. If the store gave up first, it would take the server for
+    /// frozen, and fail reads of others.
+    @Test func theServerEndsAQueryWhoseStatementsTogetherTakeTooLong() throws {
+        let connection = try TestServer.shared.get().makeDatabase()
+        let store = try PostgreSQLStore(connection: connection)
+        try store.define([Self.table])
+        try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") }
+        try PlainConnection(connection).query(
+            """
+            ALTER TABLE tideline.t RENAME TO u;
+            CREATE VIEW tideline.t AS
+                SELECT u.* FROM tideline.u, LATERAL (SELECT pg_sleep(2.5) WHERE u.n > 0) AS pause
+            """)
+        expectError(.timeLimit) {
+            try store.read { reader throws in
+                try reader.limitTime?(.seconds(3))
+                _ = try reader.rows(matching: TableQuery("t").includingTotalCount())
+            }
+        }
+        #expect(try store.read { try $0.row(in: "t", id: "2") } == nil)
+        try store.close()
+    }
+
     @Test func aFrozenServerEnds() throws {
         let server = try TestServer(settings: ["fsync=off"])
         _ = try server.freeze()
