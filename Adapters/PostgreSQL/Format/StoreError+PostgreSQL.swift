@@ -50,6 +50,12 @@ extension StoreError {
 }
 
 extension StoreError.Code {
+    /// The classes of codes that say nothing about a row.
+    private static let failures: Set = [
+        "08", "0A", "0B", "24", "25", "26", "28", "2D", "34", "3D", "3F", "40", "42", "53", "55", "57", "58", "72",
+        "F0", "HV", "XX",
+    ]
+
     /// See "PostgreSQL Error Codes" in its manual.
     fileprivate init(sqlState: String) {
         self =
@@ -59,10 +65,11 @@ extension StoreError.Code {
             case "53100", "53400": .full
             case SQLState.readOnlyTransaction, SQLState.insufficientPrivilege: .readOnly
             case "XX001", "XX002", SQLState.undefinedTable, SQLState.undefinedColumn, SQLState.undefinedSchema: .corrupt
-            // A value, a constraint, a limit of the server such as the size of a row, or an exception of a trigger. No
-            // row is stored, so a server can write the others of its transaction.
-            case _ where ["22", "23", "44", "54", "P0"].contains(sqlState.prefix(2)): .invalidValue
-            default: .io
+            // The connection, the transaction, the statement, the resources, or the state of the server.
+            case _ where Self.failures.contains(String(sqlState.prefix(2))): .io
+            // A value, a constraint, a limit of the server such as the size of a row, or an exception of a trigger,
+            // which can have any code. No row is stored, so a server can write the others of its transaction.
+            default: .invalidValue
             }
     }
 }

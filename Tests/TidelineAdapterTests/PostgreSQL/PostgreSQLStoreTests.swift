@@ -78,6 +78,12 @@ import TidelineTestStores
             $$ BEGIN IF NEW."n" = 2 THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END $$;
         CREATE TRIGGER refuse BEFORE INSERT ON tideline.t FOR EACH ROW EXECUTE FUNCTION refuse()
         """,
+        """
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN IF NEW."n" = 2 THEN RAISE EXCEPTION 'no' USING ERRCODE = 'AP001'; END IF; RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON tideline.t DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION refuse()
+        """,
     ])
     func aRowThatTheDatabaseRefusesIsAnInvalidValue(_ sql: String) throws {
         let (store, connection) = try TestServer.makeStoreInDatabase(
