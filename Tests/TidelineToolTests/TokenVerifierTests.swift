@@ -384,18 +384,39 @@ struct KeySetTests {
         try await world.server.stop()
     }
 
+    private func refusal(_ token: String, _ verifier: TokenVerifier) async -> TokenVerifier.Refusal? {
+        do throws(TokenVerifier.Refusal) {
+            _ = try await verifier.caller(of: [.authorization: "Bearer \(token)"])
+            return nil
+        } catch { return error }
+    }
+
+    @Test("A user is asked for a new sign-in only if the set was read after a token named the key")
+    func unknownKeys() async throws {
+        let world = try await World()
+        let (rotated, invented) = (try await world.new.es256(kid: "2"), try await world.new.es256(kid: "3"))
+        try world.publish([world.old.rsaJWK(kid: "1"), world.new.ecJWK(kid: "2")])
+        for token in [rotated, invented] { #expect(await refusal(token, world.verifier)?.isTemporary == true) }
+        #expect(world.server.requests == 1)
+        // No rotation brings a key for another algorithm with the same id, or without an id.
+        for token in [try await world.new.es256(kid: "1"), try await world.new.es256()] {
+            #expect(await refusal(token, world.verifier)?.isTemporary == false)
+        }
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        for _ in 0..<2 {
+            #expect(await refusal(invented, world.verifier)?.isTemporary == false)
+            #expect(await user(rotated, world.verifier) == "alice")
+        }
+        #expect(world.server.requests == 2)
+        try await world.server.stop()
+    }
+
     @Test("A server starts without its identity provider, and asks for no new sign-in until it has read the keys")
     func unreachableProvider() async throws {
         let world = try await World(isDown: true)
         let (verifier, server) = (world.verifier, world.server)
-        func refusal(_ token: String) async -> TokenVerifier.Refusal? {
-            do throws(TokenVerifier.Refusal) {
-                _ = try await verifier.caller(of: [.authorization: "Bearer \(token)"])
-                return nil
-            } catch { return error }
-        }
         let token = try await world.old.rs256(kid: "1")
-        #expect(await refusal(token)?.isTemporary == true)
+        #expect(await refusal(token, verifier)?.isTemporary == true)
         #expect(await !verifier.isReady)
         #expect(server.requests == 1)
         try world.publish([world.old.rsaJWK(kid: "1")])
@@ -408,13 +429,14 @@ struct KeySetTests {
         server.serve([], status: .serviceUnavailable)
         let rotated = try await world.new.es256(kid: "2")
         world.clock.advance(by: VerificationKeys.unknownKeyInterval)
-        #expect(await refusal(rotated)?.isTemporary == true)
+        #expect(await refusal(rotated, verifier)?.isTemporary == true)
         #expect(await user(token, verifier) == "alice")
         #expect(await verifier.isReady)
         try world.publish([world.new.ecJWK(kid: "2")])
         world.clock.advance(by: VerificationKeys.retryInterval)
         #expect(await user(rotated, verifier) == "alice")
-        #expect(await refusal(try await world.new.es256(kid: "3"))?.isTemporary == false)
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await refusal(try await world.new.es256(kid: "3"), verifier)?.isTemporary == false)
         try await server.stop()
     }
 

@@ -66,9 +66,8 @@ struct TokenVerifier: Sendable {
         guard header.critical == nil else { throw Refusal("the token requires an extension that is not supported") }
         let candidates = await keys.keys(for: header)
         guard !candidates.isEmpty else {
-            guard await !keys.isFailing else {
-                throw Refusal(
-                    "the keys of the identity provider cannot be read now; try again later", isTemporary: true)
+            guard await !keys.mayBeFound(for: header) else {
+                throw Refusal("the token's key cannot be looked up now; try again later", isTemporary: true)
             }
             throw Refusal("the server has no key for the token's algorithm and key id")
         }

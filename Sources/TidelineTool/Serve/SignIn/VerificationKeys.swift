@@ -8,9 +8,10 @@ internal import TidelineAsyncHTTPClient
 /// The keys of a server: fixed ones, and those of a key set, which its owner changes from time to time.
 ///
 /// The key set is read again at intervals, and when a token names an unknown key, but then not more often than
-/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. Requests wait for it only after twice the
-/// interval without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay
-/// valid, and it is read again after ``retryInterval``, when a token names an unknown key.
+/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. A key is missing only if a token named it
+/// before the last read began: until then, it can be new. Requests wait for the key set only after twice the interval
+/// without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay valid,
+/// and it is read again after ``retryInterval``, when a token names an unknown key.
 actor VerificationKeys {
     /// The time after which a key set is read again.
     static let interval = Duration.seconds(600)
@@ -29,7 +30,13 @@ actor VerificationKeys {
     /// Whether the keys are too old to be used before the read in progress ends.
     private var isOutdated = false
     /// Whether the last read of the key set has failed, so that a key that is not found can exist.
-    private(set) var isFailing = false
+    private var isFailing = false
+    /// The identifiers of unknown keys that tokens have named since the last read began, up to ``maximumWanted``.
+    private var wanted: Set<String> = []
+    /// Those named or known before the last read, which has not found them unless they are known now.
+    private var missing: Set<String> = []
+
+    private static let maximumWanted = 100
 
     /// - Parameter now: Returns the current time.
     init(
@@ -64,6 +71,7 @@ actor VerificationKeys {
 
     /// Returns the keys that may verify a token.
     func keys(for header: TokenHeader) async -> [VerificationKey] {
+        if matching(header).isEmpty, let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
         if isDue(after: Self.interval) {
             isOutdated = isDue(after: Self.interval * 2)
             startReading()
@@ -74,6 +82,14 @@ actor VerificationKeys {
         guard known.isEmpty, isDue(after: interval) || reading != nil else { return known }
         await startReading()?.value
         return matching(header)
+    }
+
+    /// Returns whether the key of a token for which there is none may be found later. A key set that changes gets keys
+    /// with new identifiers.
+    func mayBeFound(for header: TokenHeader) -> Bool {
+        guard source != nil, !isFailing else { return isFailing }
+        guard let id = header.keyID, !(fixed + fetched).contains(where: { $0.id == id }) else { return false }
+        return !missing.contains(id)
     }
 
     private func matching(_ header: TokenHeader) -> [VerificationKey] {
@@ -90,10 +106,12 @@ actor VerificationKeys {
         if let reading { return reading }
         guard let source else { return nil }
         lastRead = now()
+        let sought = wanted.union(fetched.compactMap(\.id))
+        wanted = []
         let task = Task {
             do {
                 fetched = try await source.keys()
-                isFailing = false
+                (missing, isFailing) = (sought, false)
             } catch {
                 isFailing = true
                 logger.warning(
