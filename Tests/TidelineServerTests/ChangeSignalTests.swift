@@ -193,6 +193,31 @@ struct ChangeSignalTests {
         }
     }
 
+    @Test(arguments: StoreKind.served)
+    func `a timestamp that the store has lost is signaled once, and the next change at once`(
+        _ stores: StoreKind
+    ) async throws {
+        // No look at the store finds the commit. Another client keeps what the signal has noted.
+        try await SignalFixture(stores, interval: .seconds(3_600)).run { fixture in
+            let empty = try await fixture.poll("tables=B").cursor
+            async let other = fixture.poll("tables=B&since=\(empty)")
+            try await fixture.untilWaiting(1)
+            let kept = try fixture.insert("A")
+            try fixture.insert("A")
+            let lost = try await fixture.poll("tables=A").cursor
+            let stamp = try #require(Timestamp(kept))
+            try fixture.store.write { try ServedTableRecord.setClock(of: "A", to: stamp, in: $0) }
+            let restored = try await fixture.poll("tables=A&since=\(lost)")
+            #expect(restored.changes == [.init(table: "A", updatedAt: kept)])
+            async let answer = fixture.poll("tables=A&since=\(restored.cursor)")
+            try await fixture.untilWaiting(2)
+            let later = try fixture.insert("A")
+            #expect(try await answer.changes == [.init(table: "A", updatedAt: later)])
+            try fixture.insert("B")
+            #expect(try await other.changes.map(\.table) == ["B"])
+        }
+    }
+
     @Test func `an invalid request is an error that names the problem`() async throws {
         try await SignalFixture(.simplest).run { fixture in
             let many = (0...100).map { "T\($0)" }.joined(separator: ",")

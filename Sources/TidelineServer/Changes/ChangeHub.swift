@@ -39,6 +39,9 @@ final class ChangeHub: Sendable {
         var byDeadline: [Int: Set<Int>] = [:]
         /// The timestamps that were noted since the first of the current places was taken.
         var latest = TableClocks()
+        /// The number of notes, and that of the last one with a later timestamp of each table, by the folded names.
+        var noteCount = 0
+        var lastNotes: [String: Int] = [:]
         var places = 0
         /// The number of intervals since the signal began.
         var tick = 0
@@ -74,7 +77,7 @@ final class ChangeHub: Sendable {
         state.withLock { state in
             state.places -= 1
             places.subtract(1, ordering: .sequentiallyConsistent)
-            if state.places == 0 { state.latest = TableClocks() }
+            if state.places == 0 { (state.latest, state.lastNotes) = (TableClocks(), [:]) }
         }
     }
 
@@ -83,8 +86,10 @@ final class ChangeHub: Sendable {
     /// Waits until one of the tables has a later timestamp. The caller has a place, which it took before it read the
     /// timestamps.
     ///
-    /// - Parameter ticks: The time limit, as a number of intervals.
-    func wait(for tables: [String], after clocks: TableClocks, ticks: Int) async -> Outcome {
+    /// - Parameters:
+    ///   - note: The value of ``noteCount`` before the timestamps were read.
+    ///   - ticks: The time limit, as a number of intervals.
+    func wait(for tables: [String], after clocks: TableClocks, since note: Int, ticks: Int) async -> Outcome {
         let number = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
@@ -93,6 +98,7 @@ final class ChangeHub: Sendable {
             await withCheckedContinuation { continuation in
                 let outcome = state.withLock { state -> Outcome? in
                     guard state.phase == .running, !Task.isCancelled else { return .ended }
+                    state.removeLost(tables, clocks, since: note)
                     let isBehind = tables.contains { isLater(state.latest[$0], than: clocks[$0]) }
                     if isBehind { return .changed(state.clocks(of: tables, after: clocks)) }
                     state.add(
@@ -117,7 +123,9 @@ final class ChangeHub: Sendable {
         let woken = state.withLock { state -> [(Waiter, TableClocks)] in
             guard state.places > 0 else { return [] }
             var numbers: Set<Int> = []
+            state.noteCount += 1
             for (table, stamp) in clocks.folded where isLater(stamp, than: state.latest.folded[table]) {
+                state.lastNotes[table] = state.noteCount
                 for number in state.byTable[table] ?? [] {
                     guard let waiter = state.waiters[number] else { continue }
                     if isLater(stamp, than: waiter.clocks.folded[table]) { numbers.insert(number) }
@@ -180,6 +188,8 @@ final class ChangeHub: Sendable {
         for waiter in expired { waiter.continuation.resume(returning: .unchanged) }
     }
 
+    /// The number of notes since the beginning.
+    var noteCount: Int { state.withLock { $0.noteCount } }
     /// Whether the signal has begun and not ended.
     var isRunning: Bool { state.withLock { $0.phase == .running } }
     /// The number of waits in progress.
@@ -204,6 +214,14 @@ extension ChangeHub.State {
         byDeadline[waiter.deadline]?.remove(number)
         if byDeadline[waiter.deadline]?.isEmpty == true { byDeadline[waiter.deadline] = nil }
         return waiter
+    }
+
+    /// Replaces the timestamps that were noted before `clocks` were read, and are later: a database that was restored,
+    /// or has lost its last commits, no longer has them.
+    fileprivate mutating func removeLost(_ tables: [String], _ clocks: TableClocks, since note: Int) {
+        for table in tables where lastNotes[TableClocks.fold(table), default: 0] <= note {
+            if isLater(latest[table], than: clocks[table]) { latest[table] = clocks[table] }
+        }
     }
 
     /// Returns the newest timestamps of tables.

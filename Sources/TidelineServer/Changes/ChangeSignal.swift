@@ -160,13 +160,14 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
     private func news(
         of tables: [String], since cursor: ChangeCursor?, within wait: Duration
     ) async throws -> News? {
+        let note = hub.noteCount
         let clocks = try await onThread { [service] in
             try service.readInTime { try TableClocks(of: tables, in: $0) }
         }
         let now = news(of: tables, since: cursor, at: clocks)
         guard now.cursor == cursor, wait > .zero else { return now }
         let ticks = Int(min((wait / options.interval).rounded(.up), 1e9))
-        switch await hub.wait(for: tables, after: clocks, ticks: ticks) {
+        switch await hub.wait(for: tables, after: clocks, since: note, ticks: ticks) {
         case .changed(let clocks): return news(of: tables, since: cursor, at: clocks)
         case .unchanged: return now
         case .ended: return nil
