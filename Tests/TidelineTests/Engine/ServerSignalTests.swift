@@ -213,6 +213,26 @@ struct ServerSignalTests {
         }
     }
 
+    @Test("S1 the end of a request long after its time limit, such as of a phone that slept, makes no other shorter")
+    func suspension() throws {
+        try run { scene, client in
+            try await client.client.start([Self.never])
+            try await scene.virtual.sleep(.seconds(60))
+            let isSuspended = SharedValue(true)
+            client.transport.inspect { request, _ in
+                guard ChangeSignal<TestStore>.handles(request), isSuspended.value else { return nil }
+                isSuspended.value = false
+                try? await scene.virtual.sleep(.seconds(600))
+                return .loseRequest
+            }
+            client.transport.clear()
+            try await scene.virtual.sleep(.seconds(800))
+            let requests = client.transport.signalRequests
+            #expect(!isSuspended.value && requests.count > 2)
+            #expect(requests.allSatisfy { $0.hasSuffix("wait=50") }, "\(requests)")
+        }
+    }
+
     @Test("S3 a server that is down is asked with increasing delays, and continues from the cursor")
     func down() throws {
         try run { scene, client in

@@ -28,6 +28,8 @@ struct TableServiceSignals: Sendable {
     private static let minimumCycle = Duration.seconds(1)
     /// The time that an answer may take beyond the wait.
     private static let tolerance = 30
+    /// The time after the limit of a request beyond which its end shows that the process was suspended.
+    private static let lateness = Duration.seconds(10)
 
     /// Calls `body` with the names of tables that have changed, until the task is cancelled.
     ///
@@ -89,15 +91,17 @@ struct TableServiceSignals: Sendable {
         let call = ServerCall(request: WireRequest(method: .get, target: request.target, headers: headers)) {
             AnswerMeaning(byStatusOf: $0)
         }
+        let timeout = Duration.seconds(position.wait + Self.tolerance)
         let began = environment.now()
         do {
-            let answer = try await connection.connection.send(
-                call, retries: false, timeout: .seconds(position.wait + Self.tolerance))
+            let answer = try await connection.connection.send(call, retries: false, timeout: timeout)
             return try outcome(of: answer, to: wanted)
         } catch {
             // A proxy ends the request in any way that it likes, after a time that only it knows.
-            let hasWaited = environment.now() > began.advanced(by: Self.minimumCycle)
-            if position.cursor != nil, hasWaited, !(error is NotSupported), !Task.isCancelled {
+            let end = environment.now()
+            let hasWaited = end > began.advanced(by: Self.minimumCycle)
+            let wasSuspended = end > began.advanced(by: timeout + Self.lateness)
+            if position.cursor != nil, hasWaited, !wasSuspended, !(error is NotSupported), !Task.isCancelled {
                 tables.position.withLock { $0.noteInterruption() }
             }
             throw error
