@@ -18,6 +18,19 @@ public final class WatchedStore: StoreLayer {
 
     public func define(_ tables: [TableSchema]) throws {
         try base.define(tables)
+        watch(tables)
+    }
+
+    public func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        var tables: [TableSchema] = []
+        try base.redefine { writer in
+            tables = try body(writer)
+            return tables
+        }
+        watch(tables)
+    }
+
+    private func watch(_ tables: [TableSchema]) {
         for table in tables {
             for query in [
                 TableQuery(table.name), TableQuery(table.name, order: [OrderTerm("id", descending: true)], limit: 3),

@@ -26,6 +26,8 @@ enum ChildStep: Codable, Sendable {
     case wait
     /// Defines tables.
     case define([TableSchema])
+    /// Defines tables by a redefinition.
+    case redefine([TableSchema])
     /// Commits the transactions one by one and prints the number of each after its commit.
     case write(PairedTransactions)
     /// Makes all changes in a single transaction, waits within it like ``wait``, then commits.
@@ -101,6 +103,7 @@ extension ChildStep: CustomStringConvertible {
         case .say(let line): "say \(line)"
         case .wait: "wait"
         case .define(let tables): "define \(tables.map(\.name).joined(separator: ", "))"
+        case .redefine(let tables): "redefine \(tables.map(\.name).joined(separator: ", "))"
         case .write(let transactions): "write \(transactions.count) times as \(transactions.writer)"
         case .writeAndWait(let transactions):
             "write \(transactions.count * transactions.rows) rows and wait before the commit"

@@ -67,6 +67,7 @@ struct ChildRun {
     private func perform(_ step: ChildStep, on store: any LocalStore) throws {
         switch step {
         case .define(let tables): try store.define(tables)
+        case .redefine(let tables): try store.redefine { _ in tables }
         case .write(let transactions): try write(transactions, to: store)
         case .writeAndWait(let transactions):
             try store.write { writer in

@@ -12,15 +12,16 @@ final class CheckContext: Sendable {
     /// The capabilities that the store declares.
     let capabilities: StoreCapabilities
     /// The operations so far.
-    let trace = Trace()
+    let trace: Trace
     private let group: CheckGroup
     private let timeOuts: TimeOuts
     private let stores = Mutex<[TracedStore]>([])
 
     init(
         directory: String, settings: ConformanceSettings, harness: StoreHarness, capabilities: StoreCapabilities,
-        group: CheckGroup, timeOuts: TimeOuts
+        group: CheckGroup, timeOuts: TimeOuts, redefinesFirst: Bool = false
     ) {
+        trace = Trace(redefinesFirst: redefinesFirst)
         self.group = group
         self.timeOuts = timeOuts
         self.directory = directory

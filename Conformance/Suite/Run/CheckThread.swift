@@ -50,7 +50,9 @@ final class CheckThread: Sendable {
         do {
             context = CheckContext(
                 directory: folder.path, settings: suite.settings, harness: suite.harness,
-                capabilities: try suite.capabilities(), group: check.group, timeOuts: suite.timeOuts)
+                capabilities: try suite.capabilities(), group: check.group, timeOuts: suite.timeOuts,
+                // Of two checks beside each other, one adds columns and indexes by the other call.
+                redefinesFirst: check.id.hasOddNumber)
         } catch {
             return failed("the store cannot be opened: \(error)", script: nil)
         }
@@ -103,4 +105,9 @@ final class CheckThread: Sendable {
         let failure = CheckResult.Failure(message: message, seed: suite.settings.seed, script: nil)
         return CheckResult(id: check.id, status: .harnessError, failure: failure)
     }
+}
+
+extension String {
+    /// Whether the number at the end of an identifier of a check is odd.
+    fileprivate var hasOddNumber: Bool { last?.wholeNumberValue.map { !$0.isMultiple(of: 2) } ?? false }
 }

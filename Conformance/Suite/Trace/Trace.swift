@@ -9,8 +9,12 @@ final class Trace: Sendable {
         var entries: [Entry] = []
         var stores = 0
         var isCut = false
+        var redefinesNext: Bool
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// - Parameter redefinesFirst: Whether the first definition is made by `redefine`.
+    init(redefinesFirst: Bool = false) { state = Mutex(State(redefinesNext: redefinesFirst)) }
 
     /// One call of a store: the lines that make it and the calls within its body.
     final class Entry: Sendable {
@@ -51,6 +55,14 @@ final class Trace: Sendable {
         state.withLock { state in
             state.stores += 1
             return "store\(state.stores)"
+        }
+    }
+
+    /// Returns whether the next definition is made by `redefine`, which every second one is.
+    func redefinesNext() -> Bool {
+        state.withLock { state in
+            state.redefinesNext.toggle()
+            return !state.redefinesNext
         }
     }
 

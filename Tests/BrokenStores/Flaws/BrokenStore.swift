@@ -37,6 +37,9 @@ extension BrokenStore {
         .init(
             .redefinitionInTwoWrites, "Nothing is committed between the body of a redefinition and its end", "TAB-207",
             saying: "redefinition"),
+        .init(
+            .redefinitionFillsNoIndex, "A redefinition fills new indexes from the rows there are", "TAB-206",
+            saying: "index"),
         .init(.tablesSortedInUTF16, "Tables are listed in order of their names' bytes", "TAB-204", saying: "order"),
         .init(.newerFormatRead, "A store of a later format is refused", "TAB-205", saying: "newerFormat"),
         .init(.definitionNotAtomic, "Tables are defined all or none", "TAB-125", saying: "refused"),

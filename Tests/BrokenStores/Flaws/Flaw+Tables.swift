@@ -58,6 +58,17 @@ extension Flaw {
         }
     }
 
+    /// Empties the indexes that a redefinition has added.
+    func redefined(_ session: PlainSession) {
+        guard self == .redefinitionFillsNoIndex else { return }
+        for (name, table) in session.state.tables {
+            let known = session.start.tables[name]?.indexes.map(\.columns) ?? []
+            for (position, index) in table.indexes.enumerated() where !known.contains(index.columns) {
+                session.state.tables[name]?.indexes[position].removeAll()
+            }
+        }
+    }
+
     /// Changes the existing rows for a new definition.
     func evolve(_ rows: inout SortedMap<PlainRow>, from old: TableLayout, to new: TableLayout) {
         for (key, row) in rows.entries {

@@ -56,7 +56,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case nameFormsNotChecked
     case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesComparedByBytes, undefinedTableInDeleteIgnored
     case redefinitionIgnored, redefinitionInTwoWrites, tablesSortedInUTF16, newerFormatRead, indexesNotListed
-    case optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted
+    case optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted, redefinitionFillsNoIndex
 
     // Transactions and threads
     case rollbackForgetsSecondTable, rollbackKeepsAll, deletesNotRolledBack, dirtyReads, snapshotMoves

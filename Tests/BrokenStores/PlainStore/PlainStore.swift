@@ -106,13 +106,14 @@ package final class PlainStore: LocalStore {
     }
 
     package func redefine(_ body: (PlainWriter) throws -> [TableSchema]) throws {
-        if flaw == .redefinitionInTwoWrites {
+        if [.redefinitionInTwoWrites, .definitionNotAtomic, .longDefinitionInParts].contains(flaw) {
             let tables = try write(body)
             return try define(tables)
         }
         try transaction { session in
             let tables = try body(PlainWriter(session: session))
             try apply(flaw == .redefinitionIgnored ? [] : tables, in: session)
+            flaw?.redefined(session)
         }
     }
 

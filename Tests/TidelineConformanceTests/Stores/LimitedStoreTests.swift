@@ -20,14 +20,21 @@ private struct LimitedStore: StoreLayer {
         return capabilities
     }
 
-    func define(_ tables: [TableSchema]) throws {
-        let names = Set(tables.map(\.name))
-        let kept = try base.tables().filter { !names.contains($0.name) }
-        let count = (kept + tables).reduce(0) { $0 + 1 + $1.indexes.count }
-        guard count <= Self.maximum else {
-            throw StoreError(.tooManyTables, "there would be \(count) tables and indexes", table: tables.last?.name)
+    func define(_ tables: [TableSchema]) throws { try redefine { _ in tables } }
+
+    func redefine(_ body: (Writer) throws -> [TableSchema]) throws {
+        let known = try base.tables()
+        try base.redefine { writer in
+            let tables = try body(writer)
+            let names = Set(tables.map(\.name))
+            let kept = known.filter { !names.contains($0.name) }
+            let count = (kept + tables).reduce(0) { $0 + 1 + $1.indexes.count }
+            guard count <= Self.maximum else {
+                throw StoreError(
+                    .tooManyTables, "there would be \(count) tables and indexes", table: tables.last?.name)
+            }
+            return tables
         }
-        try base.define(tables)
     }
 }
 

@@ -122,7 +122,7 @@ extension Check {
             let store = try context.store(.notes, holding: [["id": "1", "text": "old"]])
             var notes = TableSchema.notes
             notes.columns.append(.string("colour"))
-            try context.childFinishing([.open(context.opening()), .define([notes, .items]), .close])
+            try context.childFinishing([.open(context.opening()), .redefine([notes, .items]), .close])
             try context.expect(store.tables(), is: [notes, .items], "the tables after another process defined them")
             try store.put(["id": "2", "text": "new", "colour": "red"], into: "Note")
             try store.put(["id": "1", "text": "Milk"], into: "TodoItem")

@@ -8,6 +8,8 @@ struct CommitScript: Sendable {
     enum Step: Sendable {
         /// Table definitions.
         case define([TableSchema])
+        /// Table definitions that a redefinition applies.
+        case redefine([TableSchema])
         /// Changes in one transaction.
         case change([TableChange])
     }
@@ -27,11 +29,11 @@ struct CommitScript: Sendable {
         for _ in 0..<commits { change(longest: longest) }
     }
 
-    /// Adds table definitions.
-    mutating func define(_ tables: [TableSchema]) {
+    /// Adds table definitions, which a redefinition applies if `redefines` is true.
+    mutating func define(_ tables: [TableSchema], redefines: Bool = false) {
         var state = states[steps.count]
         for table in tables { state.define(table) }
-        steps.append(.define(tables))
+        steps.append(redefines ? .redefine(tables) : .define(tables))
         states.append(state)
     }
 
@@ -48,11 +50,12 @@ struct CommitScript: Sendable {
     }
 
     /// Adds definitions that change both tables and create a third: columns, and indexes over existing rows.
-    mutating func evolve() {
+    mutating func evolve(redefines: Bool = false) {
         var (items, notes) = (TableSchema.items, TableSchema.notes)
         items.columns.append(.string("place"))
         notes.indexes = [["number"]]
-        define([items, notes, TableSchema("Place", columns: [.string("name")], indexes: [["name"]])])
+        let place = TableSchema("Place", columns: [.string("name")], indexes: [["name"]])
+        define([items, notes, place], redefines: redefines)
     }
 
     /// Adds a commit that deletes many rows.
@@ -105,6 +108,7 @@ extension LocalStore {
     func perform(_ step: CommitScript.Step) throws {
         switch step {
         case .define(let tables): try define(tables)
+        case .redefine(let tables): try redefine { _ in tables }
         case .change(let changes): try commit(changes)
         }
     }

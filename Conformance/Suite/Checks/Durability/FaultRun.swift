@@ -48,7 +48,7 @@ extension StoreState {
     func applying(_ step: CommitScript.Step) -> StoreState {
         var state = self
         switch step {
-        case .define(let tables): for table in tables { state.define(table) }
+        case .define(let tables), .redefine(let tables): for table in tables { state.define(table) }
         case .change(let changes): for change in changes { state.apply(change) }
         }
         return state

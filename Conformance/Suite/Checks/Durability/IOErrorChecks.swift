@@ -79,8 +79,12 @@ extension Check {
             why: "A definition creates a table, changes another, and builds an index: a failure undoes all of it.",
             needs: [.faults, .survivingDeath]
         ) { context in
-            let stage = try FaultStage(context) { $0.evolve() }
-            try stage.forEachFailure(of: .changes, afterwards: { try expectAcknowledged($0, $1, context) })
+            for redefines in [false, true] {
+                let part = context.part(in: try context.folder(redefines ? "redefine" : "define"))
+                defer { part.end() }
+                let stage = try FaultStage(part) { $0.evolve(redefines: redefines) }
+                try stage.forEachFailure(of: .changes, afterwards: { try expectAcknowledged($0, $1, part) })
+            }
         },
     ]
 }

@@ -21,8 +21,9 @@ extension Check {
                 }
                 let new = old.map { $0.evolved(round) }
                 let opening = ChildStep.open(try context.opening(name))
+                let change = round.isMultiple(of: 2) ? ChildStep.define(new) : .redefine(new)
                 try context.killing(
-                    [.define(new)], after: [opening], within: &span, at: .random(in: 0...1.1, using: &random))
+                    [change], after: [opening], within: &span, at: .random(in: 0...1.1, using: &random))
                 try context.expectTables(old, or: new, in: name, holding: base)
                 old = new
             }
@@ -42,7 +43,8 @@ extension Check {
                 let new = old.map { $0.evolved(round) }
                 // The first round measures; the others are spread evenly.
                 let share = (Double(round) - 0.5) / Double(context.kills)
-                try context.killing([.define(new)], after: [.open(context.opening())], within: &span, at: share)
+                let change = round.isMultiple(of: 2) ? ChildStep.define(new) : .redefine(new)
+                try context.killing([change], after: [.open(context.opening())], within: &span, at: share)
                 try context.expectTables(old, or: new, in: "store", holding: base)
                 old = new
             }

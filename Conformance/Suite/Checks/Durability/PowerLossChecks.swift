@@ -127,7 +127,9 @@ private func evolving(_ context: CheckContext) -> CommitScript {
     var script = CommitScript(commits: 4, seed: context.seed)
     script.evolve()
     script.change()
-    script.define([TableSchema("Later", columns: [.int("number")], indexes: [["number"]])])
+    var notes = TableSchema.notes
+    notes.indexes = [["number"], ["text"]]
+    script.define([notes, TableSchema("Later", columns: [.int("number")], indexes: [["number"]])], redefines: true)
     script.change()
     return script
 }

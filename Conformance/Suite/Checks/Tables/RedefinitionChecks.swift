@@ -8,28 +8,32 @@ extension Check {
             "A redefinition receives the stored tables and rows, and applies the tables that its body returns",
             why: "A sync core adds a column to the stored definition, and moves values to it."
         ) { context in
-            let store = try context.store(.notes, holding: [["id": "a", "number": 1]])
+            let old: [Row] = [["id": "a", "number": 1], ["id": "d", "number": 1], ["id": "e", "number": 5]]
+            let store = try context.store(.notes, holding: old)
             try store.redefine { writer in
                 var schema = try writer.schema(of: "Note")
                 schema.columns.append(.int("twice"))
-                schema.indexes.append(["twice"])
+                schema.indexes += [["twice"], ["number"]]
                 let number = try writer.row(in: "Note", id: "a")?["number"]
                 try context.expect(number, is: 1, "the number that the body of a redefinition reads")
-                try writer.upsert(["id": "b", "number": 2] as Row, into: "Note")
+                try writer.upsert([["id": "b", "number": 2], ["id": "d", "number": 3]] as [Row], into: "Note")
+                try writer.delete(id: "e", from: "Note")
                 return [schema, .t(.int("n"))]
             }
             try context.expect(store.tables().map(\.name), is: ["Note", "t"], "the tables after a redefinition")
+            try expectNumbers(in: store, context)
             try store.put([["id": "b", "twice": 4]], into: "Note")
             let store2 = try context.reopened(store)
+            try expectNumbers(in: store2, context)
             try context.expect(TableQuery("Note").filter(.column("twice") == 4), in: store2, finds: ["b"])
-            try context.expect(TableQuery("Note").filter(.column("twice").isNull), in: store2, finds: ["a"])
+            try context.expect(TableQuery("Note").filter(.column("twice").isNull), in: store2, finds: ["a", "d"])
             let before = try store2.tables()
             try store2.redefine { writer in
                 try writer.upsert(["id": "c"] as Row, into: "Note")
                 return []
             }
             try context.expect(store2.tables(), is: before, "the tables after a redefinition that returns none")
-            try context.expect(TableQuery("Note"), in: store2, finds: ["a", "b", "c"])
+            try context.expect(TableQuery("Note"), in: store2, finds: ["a", "b", "c", "d"])
         },
         Check(
             "TAB-207", "A redefinition that throws or is invalid leaves neither its rows nor its definitions",
@@ -82,6 +86,15 @@ extension Check {
             }
         },
     ]
+
+    /// Fails unless the index that a redefinition added finds the rows from before it and those of its body.
+    private static func expectNumbers(in store: TracedStore, _ context: CheckContext) throws {
+        let found: [(number: Value, ids: [RowID])] = [(1, ["a"]), (2, ["b"]), (3, ["d"]), (5, [])]
+        for (number, ids) in found {
+            let query = TableQuery("Note").filter(.column("number") == .literal(number))
+            try context.expect(query, in: store, finds: ids, "the index that a redefinition added")
+        }
+    }
 
     /// Opens several stores over the same files. Where the files cannot be shared, all of them are one store.
     private static func openings(_ count: Int, _ context: CheckContext) throws -> [TracedStore] {
