@@ -38,6 +38,17 @@ extension CheckContext {
         try expect(TableQuery(schema.name), in: reader, over: complete, of: schema, place)
     }
 
+    /// Fails unless the rows of scans and lookups have the columns of their table at the positions of its shape.
+    func expectColumns(of schema: TableSchema, in reader: some StoreReader, _ place: String) throws {
+        let columns = schema.allColumns.map(\.name)
+        try reader.scan(TableQuery(schema.name)) { view in
+            try expect(view.shape.columns.map(\.name), is: columns, "\(place), the columns of a scanned row, in order")
+            let found = try reader.withRow(in: schema.name, id: view.id) { $0.shape.columns.map(\.name) }
+            try expect(found ?? [], is: columns, "\(place), the columns of a row that is looked up, in order")
+            return .next
+        }
+    }
+
     /// Fails unless a query's rows, their order, total count, and count equal the evaluator's answer for these rows.
     ///
     /// - Parameter rows: All rows of the table, each with all columns.

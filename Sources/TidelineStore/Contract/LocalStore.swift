@@ -132,6 +132,9 @@ public protocol StoreReader {
     func schema(of table: String) throws -> TableSchema
 
     /// Returns the shape of a table's rows, ``TableSchema/makeShape()``, which a store may keep.
+    ///
+    /// The rows of ``withRow(in:id:_:)``, and those of a ``scan(_:_:)`` without a selection, have its columns at its
+    /// positions. Live queries read them there.
     /// - Throws: ``StoreError/Code/noSuchTable``.
     func shape(of table: String) throws -> RowShape
 

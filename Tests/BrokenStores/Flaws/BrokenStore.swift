@@ -55,6 +55,9 @@ extension BrokenStore {
         .init(
             .columnsMoveWithDefinition, "Values stay with their column when the definition's order changes", "TAB-063",
             saying: "column"),
+        .init(
+            .scannedColumnsAsStored, "The columns of scanned rows have the positions of the definition", "TAB-063",
+            "OBS-008", saying: "columns"),
         .init(.columnNamesIgnoreCase, "The names of columns differ in case", "FIL-132", saying: "column"),
         .init(.tableNamesComparedByBytes, "Names in all normal forms find a table", "TAB-036", saying: "noSuchTable"),
         .init(.nameFormsNotChecked, "Names not in normal form C are refused", "TAB-036", saying: "schemaMismatch"),

@@ -70,9 +70,14 @@ extension Flaw {
     }
 
     /// Returns the columns of a result.
-    func resultColumns(_ query: TableQuery, _ schema: TableSchema) -> [ColumnSchema]? {
+    func resultColumns(_ query: TableQuery, _ layout: TableLayout) -> [ColumnSchema]? {
+        if self == .scannedColumnsAsStored {
+            return query.resultColumns(of: layout.schema).sorted { first, second in
+                (layout.position(of: first.name) ?? 0) < (layout.position(of: second.name) ?? 0)
+            }
+        }
         guard self == .versionNotSelected, let selection = query.selection else { return nil }
-        return schema.allColumns.filter { selection.contains($0.name) }
+        return layout.schema.allColumns.filter { selection.contains($0.name) }
     }
 
     /// Returns the rows that remain after skip and limit.

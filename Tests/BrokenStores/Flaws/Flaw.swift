@@ -57,6 +57,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesComparedByBytes, undefinedTableInDeleteIgnored
     case redefinitionIgnored, redefinitionInTwoWrites, tablesSortedInUTF16, newerFormatRead, indexesNotListed
     case optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted, redefinitionFillsNoIndex
+    case scannedColumnsAsStored
 
     // Transactions and threads
     case rollbackForgetsSecondTable, rollbackKeepsAll, deletesNotRolledBack, dirtyReads, snapshotMoves

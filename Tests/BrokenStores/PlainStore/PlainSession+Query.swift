@@ -115,7 +115,7 @@ extension PlainSession {
         _ body: (borrowing RowView) throws -> ScanStep
     ) throws -> Int {
         let schema = table.layout.schema
-        let columns = flaw?.resultColumns(query, schema) ?? query.resultColumns(of: schema)
+        let columns = flaw?.resultColumns(query, table.layout) ?? query.resultColumns(of: schema)
         let positions = columns.map { table.layout.position(of: $0.name) ?? 0 }
         let shape = RowShape(table: schema.name, idType: schema.idType, columns: columns)
         // More than 32 MiB are given back to the system at the end, so that each scan takes them again.

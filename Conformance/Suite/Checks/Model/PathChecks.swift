@@ -75,6 +75,7 @@ extension Check {
                 TableQuery(name).filter(.column("bool") == true).skip(1).limit(4).includingTotalCount(),
             ]
             try store.read { reader in
+                try context.expectColumns(of: reader.schema(of: name), in: reader, "in a new table")
                 for query in queries {
                     let result = try reader.rows(matching: query)
                     var scanned: [Row] = []

@@ -122,15 +122,20 @@ extension Check {
             context in
             let store = try context.observedStore(.notes)
             try store.put([note("a", 1), note("b", 2)], into: "Note")
+            try store.put([["id": "a", "version": "2"], ["id": "b", "version": "1"]], into: "Note")
             var all = try ObservedQuery(byNumber, in: store)
+            var byVersion = try ObservedQuery(TableQuery("Note").order(by: "version"), in: store)
             var wider = TableSchema.notes
             wider.columns.append(.int("more"))
             try store.define([wider])
             try all.expectCurrent(in: store, context, "after the definition")
             let values = all.rows.map { $0["more"] ?? .bool(false) }
             try context.expect(values, is: [.null, .null], "the new column of the live query's rows, which is null")
-            try store.put(["id": "a", "more": 1], into: "Note")
+            var selected = try ObservedQuery(byNumber.select("more"), in: store)
+            try store.put(["id": "a", "more": 1, "version": "3"], into: "Note")
             try all.expectCurrent(in: store, context, "after a change of the new column")
+            try selected.expectCurrent(in: store, context, "after a change of the column that it selects")
+            try byVersion.expectCurrent(in: store, context, "after a change of the column that orders it")
         },
         Check(
             "OBS-009", "After random writes, the rows of random live queries are those of new queries, by any index",

@@ -44,6 +44,7 @@ extension Check {
             let moved = TableSchema.t(.bool("new"), .string("c"), .int("b"), .int("other"), .int("a"))
             try store.define([moved])
             try context.expect(store.row(in: "t", "1"), is: row.completed(for: moved), "the row after the move")
+            try store.read { try context.expectColumns(of: moved, in: $0, "after the move") }
             try store.put([["id": "2", "new": true, "c": "drei", "b": 20, "a": 10]], into: "t")
             let rows: [Row] = [row, ["id": "2", "new": true, "c": "drei", "b": 20, "a": 10]]
             try context.expectAnswers(
