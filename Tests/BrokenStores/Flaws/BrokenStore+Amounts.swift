@@ -26,6 +26,9 @@ extension BrokenStore {
             .scanCopiesRows, "A scan that is stopped takes memory only for the rows that it returned", "SCA-009",
             saying: "memory", rows: 100_000),
         .init(
+            .replacedRowsKept, "The space of replaced rows is reused", "SCA-010", saying: "replacing the texts",
+            rows: 100_000),
+        .init(
             .longOrdersForgotten, "An order applies to any number of rows", "SCA-022", saying: "12000 rows",
             rows: 12_000),
         .init(

@@ -45,6 +45,11 @@ extension Flaw {
         }
     }
 
+    /// Whether a long log is compacted. The others are not, so that they keep what a flaw has written.
+    func compacts(_ state: PlainState) -> Bool {
+        self == .replacedRowsKept && state.tables.values.allSatisfy { $0.rows.count == 0 }
+    }
+
     private func logged(_ value: Value) -> Value {
         switch (self, value) {
         case (.fileCutsInstants, .timestamp(let instant)): .timestamp(instant.flooredToMillisecond)

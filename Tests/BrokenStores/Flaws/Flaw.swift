@@ -83,7 +83,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case timeLimitIgnored
     case longOrdersForgotten, orderedDeletionCut, longScanSeesChanges, longDefinitionInParts, busyAfterManyFailures
     case waitingWriterGivesUp, closeGivesUp, idleStoreCloses, commitsKept, tablesLimited, indexChangesLimited
-    case descriptorLeaked, scanCopiesRows
+    case descriptorLeaked, scanCopiesRows, replacedRowsKept
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared

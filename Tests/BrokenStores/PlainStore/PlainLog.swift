@@ -126,7 +126,7 @@ final class PlainLog: @unchecked Sendable {
     /// - Parameter state: The tables without the commit, which replace the log when it has grown too long.
     func append(_ changes: [PlainChange], to state: PlainState) throws {
         let record = try record(of: flaw?.logged(changes) ?? changes)
-        if end + record.count > longSize, flaw == nil, !isShared { try tidy(state) }
+        if end + record.count > longSize, !isShared, flaw?.compacts(state) ?? true { try tidy(state) }
         // Deletions free space, so they must succeed without it.
         guard end + record.count <= maximumSize || changes.allSatisfy(\.isRemoval) else {
             throw StoreError(flaw == .fullIsCalledIO ? .io : .full, "the store has reached its size", path: path)

@@ -36,15 +36,15 @@ struct ManyRows {
         String(decoding: noise[number * 37 % 8_192..<number * 37 % 8_192 + textLength], as: UTF8.self)
     }
 
-    /// Returns a batch of rows.
-    func packed(_ numbers: some Sequence<Int>) throws -> PackedRows {
+    /// Returns a batch of rows. Those of another version have other texts.
+    func packed(_ numbers: some Sequence<Int>, version: Int = 0) throws -> PackedRows {
         var packed = PackedRows(shape: Self.schema.makeShape())
         for number in numbers {
             packed.beginRow()
             packed.setID(.string(Self.id(number)))
             packed.setInt(Int64(number), at: 0)
             packed.setInt(Int64(number % 10), at: 1)
-            let start = number * 37 % 8_192
+            let start = (number + version) * 37 % 8_192
             noise[start..<start + textLength].withUnsafeBytes { packed.setBytes($0, as: .string, at: 2) }
             try packed.endRow()
         }
@@ -65,8 +65,8 @@ struct ManyRows {
     }
 
     /// Writes all rows, each batch in a separate write.
-    func load(into store: TracedStore) throws {
-        for batch in batches { try store.put(packed(batch), into: Self.schema.name) }
+    func load(into store: TracedStore, version: Int = 0) throws {
+        for batch in batches { try store.put(packed(batch, version: version), into: Self.schema.name) }
     }
 
     /// Fails unless a query finds the rows with these numbers, in this order, each with the correct values.

@@ -39,26 +39,20 @@ extension Check {
             }
         },
         Check(
-            "SCA-010", "The space of deleted rows is reused",
-            why: "A cache that is filled and emptied for years would fill the device.",
+            "SCA-010", "The space of deleted rows, and of replaced ones, is reused",
+            why: "A cache that is filled and emptied for years, or rows that each sync changes, fill the device.",
             tier: .stress, needs: [.persistence]
         ) { context in
             let rows = ManyRows(context.settings.rows / 100, textLength: 4_000)
             let store = try context.store(ManyRows.schema)
-            var sizes: [Int] = []
-            for _ in 0..<24 {
+            try expectReuse(by: "filling a table and emptying it", of: rows, context) { _ in
                 try rows.load(into: store)
                 try store.delete(matching: TableQuery("Many"))
-                sizes.append(ProcessState.size(of: context.directory))
             }
-            // The smallest of several sizes, because logs and merges let a file grow temporarily.
-            let (least, limit) = (sizes.suffix(8).min() ?? 0, 4 * rows.byteCount + 32 << 20)
-            try context.expect(
-                least <= limit,
-                """
-                after filling a table with \(rows.byteCount) bytes and emptying it 24 times, the files have at least \
-                \(least) bytes, expected at most \(limit); after each time: \(sizes)
-                """)
+            try rows.load(into: store)
+            try expectReuse(by: "replacing the texts of all rows", of: rows, context) { number in
+                try rows.load(into: store, version: number + 1)
+            }
         },
         Check("SCA-011", "Opening and closing stores leaves no file open", tier: .stress, needs: [.persistence]) {
             context in
@@ -90,6 +84,25 @@ extension Check {
             try context.expect(ProcessState.openFiles(in: context.directory).count, is: open, "open files afterwards")
         },
     ]
+
+    /// Fails if the files grow with each repetition of a change of all rows.
+    private static func expectReuse(
+        by what: String, of rows: ManyRows, _ context: CheckContext, _ change: (_ number: Int) throws -> Void
+    ) throws {
+        var sizes: [Int] = []
+        for number in 0..<20 {
+            try change(number)
+            sizes.append(ProcessState.size(of: context.directory))
+        }
+        // The smallest of several sizes, because logs and merges let a file grow temporarily.
+        let (least, limit) = (sizes.suffix(6).min() ?? 0, 4 * rows.byteCount + 32 << 20)
+        try context.expect(
+            least <= limit,
+            """
+            after \(what) 20 times, with \(rows.byteCount) bytes each time, the files have at least \(least) bytes, \
+            expected at most \(limit); after each time: \(sizes)
+            """)
+    }
 
     /// Fails if the growth exceeds the limit in eight attempts; concurrent checks allocate memory, but not always.
     private static func expectMemory(
