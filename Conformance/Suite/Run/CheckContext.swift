@@ -38,6 +38,12 @@ final class CheckContext: Sendable {
     /// Returns the given number of tables with an index each, or fewer if the store declares a smaller maximum.
     func tableCount(_ count: Int) -> Int { min(count, (capabilities.maximumTablesAndIndexes ?? .max) / 2) }
 
+    /// Returns an id of one character more than the declared maximum, or `nil` if that is too long for a check.
+    func overlongID(of character: String = "1") -> String? {
+        guard capabilities.maximumIDLength < 1_000_000 else { return nil }
+        return String(repeating: character, count: capabilities.maximumIDLength + 1)
+    }
+
     /// Returns how long to wait for an event of the given kind.
     func wait(_ kind: TimeOutKind) -> CheckWait {
         let limit = kind == .process ? min(settings.timeLimit / 2, .seconds(60)) : settings.timeLimit / 5

@@ -41,7 +41,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var detectsBitFlips: Bool
     /// Whether readers end queries that take too long; see ``StoreReader/limitTime``.
     public var limitsQueryTime: Bool
-    /// The maximum length of an identifier in characters.
+    /// The maximum length of an identifier in characters, `Int.max` if there is no limit.
     public var maximumIDLength: Int
     /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it
     /// is rejected with ``StoreError/Code/tooManyTables``.

@@ -1,3 +1,4 @@
+import BrokenStores
 import Testing
 import TidelineConformance
 import TidelineKeyValue
@@ -38,6 +39,20 @@ private struct LimitedStore: StoreLayer {
     }
 }
 
+/// A store that declares no maximum length of ids.
+private struct UnlimitedStore: StoreLayer {
+    typealias Reader = PlainStore.Reader
+    typealias Writer = PlainStore.Writer
+
+    let base: PlainStore
+
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.maximumIDLength = .max
+        return capabilities
+    }
+}
+
 @Suite("Stores with declared limits")
 struct LimitedStoreTests {
     /// A fifth of the full amounts: the long check defines up to two hundred tables.
@@ -51,5 +66,16 @@ struct LimitedStoreTests {
     func passes(_ id: String) async throws {
         let check = try #require(Check.named(id))
         try await ConcurrencyLimit.checks.run { try await Self.suite.verify(check) }
+    }
+
+    @Test(
+        "A store without a maximum length of ids passes every check of long ids",
+        arguments: ["LIF-005", "GET-003", "GET-014", "VAL-039", "VAL-040", "MOD-001", "MOD-011", "MOD-012"])
+    func passesWithoutLimit(_ id: String) async throws {
+        let suite = ConformanceSuite(
+            StoreHarness(modes: []) { UnlimitedStore(base: try PlainStore($0, flaw: .tooLongIDAccepted)) },
+            settings: ConformanceSettings(rows: 500))
+        let check = try #require(Check.named(id))
+        try await ConcurrencyLimit.checks.run { try await suite.verify(check) }
     }
 }

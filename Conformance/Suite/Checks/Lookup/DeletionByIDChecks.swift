@@ -30,7 +30,7 @@ extension Check {
             }
         },
         Check("GET-014", "Ids of another type, empty or too long, are ignored in a deletion") { context in
-            let long = String(repeating: "1", count: context.capabilities.maximumIDLength + 1)
+            let long = context.overlongID() ?? ""
             let ids: [RowID] = [.int(1), .int(0x31), .string(""), .string(long), "2"]
             try context.expectRows(from: Row.typed(0..<4), become: Row.typed(0..<4).filter { $0.idText != "2" }) {
                 try expectDeleted(1, of: ids, $0, $1, context)

@@ -29,7 +29,7 @@ extension Check {
             "VAL-039", "Ids of the maximum length are kept completely and may differ only in their last character",
             why: "The limit counts characters; emoji have four bytes each, which may exceed an engine's key length."
         ) { context in
-            let length = context.capabilities.maximumIDLength
+            let length = min(context.capabilities.maximumIDLength, 10_000)
             let ids = ["x", "é", "日", "😀"].flatMap { character in
                 ["a", "b", character].map { String(repeating: character, count: length - 1) + $0 }
                     + [String(repeating: character, count: length - 1)]
@@ -39,7 +39,7 @@ extension Check {
         Check("VAL-040", "An id that is one character too long is refused, naming column and table") { context in
             let store = try context.store(.notes)
             for character in ["x", "é", "😀"] {
-                let id = String(repeating: character, count: context.capabilities.maximumIDLength + 1)
+                guard let id = context.overlongID(of: character) else { return }
                 let what = "an upsert with an id of \(id.count) times \(character)"
                 try context.expectError(.invalidValue, what, table: "Note", column: "id") {
                     try store.put(Row(id: .string(id)), into: "Note")
