@@ -10,8 +10,9 @@
 /// - **Bodies are synchronous** and run once, on the calling thread. A reader or writer used after its body returns
 ///   throws ``StoreError/Code/closed``.
 /// - **Any number of threads** may call a store concurrently. Readers run concurrently with each other and with one
-///   writer; writers are serialized. A write inside a read or write body of the same store on the same thread is a
-///   programming error and throws ``StoreError/Code/busy`` where it would otherwise deadlock.
+///   writer if ``StoreCapabilities/readersDoNotBlockWriters`` is `true`; writers are serialized. A write inside a read
+///   or write body of the same store on the same thread is a programming error and throws ``StoreError/Code/busy``
+///   where it would otherwise deadlock.
 /// - **A process that forks** cannot use its open stores in the child: reads and writes there throw
 ///   ``StoreError/Code/closed``, and closing them has no effect. Open the files again only after `exec`.
 /// - **Every failure throws** a ``StoreError``; no data causes a trap. The store remains usable after a failure.

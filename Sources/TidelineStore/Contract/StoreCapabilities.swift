@@ -26,7 +26,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var durability: Durability
     /// Whether other processes may open the same files at the same time.
     public var sharesFilesWithProcesses: Bool
-    /// Whether writers can commit while a reader is active, regardless of how long it reads.
+    /// Whether writers can commit while a reader is active, regardless of how long it reads. If not, readers may also
+    /// wait for each other, as in a database with one connection.
     public var readersDoNotBlockWriters: Bool
     /// Whether a double column supports NaN. If not, NaN is rejected with ``StoreError/Code/invalidValue``.
     public var storesNaN: Bool

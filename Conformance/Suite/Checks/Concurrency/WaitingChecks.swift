@@ -132,7 +132,7 @@ extension Check {
         Check(
             "CON-036", "Each of 1, 17, and 300 reads that begin at once on separate threads sees all rows",
             why: "Engines have a table of readers; a store that has used it up waits for an entry instead of failing.",
-            tier: .stress, needs: [.readersBesideWriter]
+            tier: .stress
         ) { context in
             let store = try context.store(.notes, holding: (0..<20).map { ["id": .string("n\($0)")] })
             for count in [1, 17, 300] { try readAtOnce(count, store, context) }

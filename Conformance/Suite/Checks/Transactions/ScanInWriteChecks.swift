@@ -66,16 +66,23 @@ extension Check {
             try store.read { reader in
                 var pairs: [String] = []
                 let total = try reader.scan(TableQuery("TodoItem", includesTotalCount: true)) { outer in
-                    let id = outer.idText
+                    let (id, priority) = (outer.idText, outer["priority"])
                     try reader.scan(TableQuery("TodoItem").order(by: "priority", descending: true).limit(2)) { inner in
                         try reader.withRow(in: "TodoItem", id: inner.id) { pairs.append("\(id) \($0.idText)") }
                         return .next
                     }
+                    try context.expect(outer.idText, is: id, "the outer row after the inner scan")
+                    try context.expect(outer["priority"], is: priority, "the outer row's priority after the inner scan")
                     return id == "r02" ? .stop : .next
                 }
                 try context.expect(total, is: 20, "the total count of the scan that was stopped")
                 try context.expect(
                     pairs, is: ["r00", "r01", "r02"].flatMap { ["\($0) r19", "\($0) r18"] }, "the pairs of two scans")
+                try reader.withRow(in: "TodoItem", id: "r05") { outer in
+                    try reader.scan(TableQuery("TodoItem").limit(2)) { _ in .next }
+                    try context.expect(outer.idText, is: "r05", "the row of a lookup after a scan in its body")
+                    try context.expect(outer["priority"], is: 5, "its priority")
+                }
             }
         },
         Check("TRN-053", "A deletion by query in the body of a scan deletes its matches, and the scan continues") {
