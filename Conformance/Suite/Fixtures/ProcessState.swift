@@ -1,19 +1,32 @@
 internal import Foundation
 
+#if os(macOS)
+internal import Darwin
+#endif
+
 /// The system resources of this process, for checks of leaks.
 enum ProcessState {
-    /// The private memory of this process in bytes, without mapped files, or, if that is unknown, the peak.
-    static var memory: Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return peakMemory }
+    /// The private memory of this process in bytes, without mapped files, or `nil` if it is unknown.
+    ///
+    /// The peak is no replacement: it never falls, so that no second attempt exceeds it.
+    static var memory: Int? {
+        #if os(macOS)
+        var usage = rusage_info_v4()
+        let status = withUnsafeMutablePointer(to: &usage) {
+            $0.withMemoryRebound(to: rusage_info_t?.self, capacity: 1) { proc_pid_rusage(getpid(), RUSAGE_INFO_V4, $0) }
+        }
+        return status == 0 ? Int(usage.ri_phys_footprint) : nil
+        #else
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let pages = text.split(separator: " ").prefix(3).compactMap { Int($0) }
-        return pages.count == 3 ? (pages[1] - pages[2]) * Int(sysconf(Int32(_SC_PAGESIZE))) : peakMemory
+        return pages.count == 3 ? (pages[1] - pages[2]) * Int(sysconf(Int32(_SC_PAGESIZE))) : nil
+        #endif
     }
 
-    private static var peakMemory: Int {
-        var usage = rusage()
-        // 0 is RUSAGE_SELF, whose type differs between systems.
-        getrusage(0, &usage)
-        return Int(usage.ru_maxrss)
+    /// Returns ``memory``; throws ``NotDecidable`` if it is unknown.
+    static func knownMemory() throws -> Int {
+        guard let memory else { throw NotDecidable("the memory that a process uses is unknown on this system") }
+        return memory
     }
 
     /// Returns the open files within a directory, including removed ones.

@@ -266,7 +266,7 @@ extension CheckContext {
 
 /// The resources that a process and the files of a store use.
 struct Resources {
-    private var memory = ProcessState.memory
+    private var memory = ProcessState.memory ?? 0
     private var descriptors = ProcessState.openDescriptorCount
     private var fileSize: Int
     private var fileCount: Int

@@ -110,9 +110,9 @@ extension Check {
     ) throws {
         var growths: [Int] = []
         for _ in 0..<8 {
-            let before = ProcessState.memory
+            let before = try ProcessState.knownMemory()
             var peak = before
-            try body { peak = max(peak, ProcessState.memory) }
+            try body { peak = max(peak, ProcessState.memory ?? 0) }
             growths.append(peak - before)
             if peak - before <= limit { return }
         }
