@@ -44,10 +44,10 @@ public struct Check: Sendable, Identifiable {
     init(
         _ id: String, _ promise: String, why explanation: String = "", tier: CheckTier? = nil,
         needs: [CheckNeed] = [], over sample: @autoclosure @escaping @Sendable () -> SampleTable,
-        readOnly: Bool = false, answers: @escaping @Sendable (inout ExpectedAnswers) -> Void
+        readOnly: Bool = false, isDeep: Bool = false, answers: @escaping @Sendable (inout ExpectedAnswers) -> Void
     ) {
         self.init(id, promise, why: explanation, tier: tier, needs: needs) { context in
-            try context.expectAnswers(over: sample(), readOnly: readOnly, answers)
+            try context.expectAnswers(over: sample(), readOnly: readOnly, isDeep: isDeep, answers)
         }
     }
 }

@@ -4,9 +4,12 @@ extension CheckContext {
     /// Fails unless a store gives the expected answers over a sample, with every combination of indexes: in a read, in
     /// a write after changes in the same transaction, in deletions by query, and after reopening.
     ///
-    /// - Parameter readOnly: Whether to check reads only, for queries that take long.
+    /// - Parameters:
+    ///   - readOnly: Whether to check reads only, for queries that take long.
+    ///   - isDeep: Whether to check reads only, on a small stack, for queries that are nested.
     func expectAnswers(
-        over sample: SampleTable, readOnly: Bool = false, _ list: (inout ExpectedAnswers) -> Void
+        over sample: SampleTable, readOnly: Bool = false, isDeep: Bool = false,
+        _ list: (inout ExpectedAnswers) -> Void
     ) throws {
         var answers = ExpectedAnswers(sample)
         list(&answers)
@@ -16,6 +19,12 @@ extension CheckContext {
         try store.write { writer in
             // Inserted in reverse, so that the order of insertion differs from the order of identifiers.
             for schema in sample.definitions { try writer.upsert(sample.rows.reversed(), into: schema.name) }
+        }
+        if isDeep {
+            // The expectation and the text of a failure need a larger stack.
+            return try run.ask(AnswerRun.inRead) { [store] query in
+                try onSmallStack("a nested query") { try store.read { try Answer.of($0, query) } }
+            }
         }
         try store.read { try run.ask($0, AnswerRun.inRead) }
         if readOnly { return }
@@ -59,11 +68,16 @@ private struct AnswerRun {
 
     /// Runs all queries on all tables.
     func ask(_ reader: some StoreReader, _ place: String) throws {
+        try ask(place) { try Answer.of(reader, $0) }
+    }
+
+    /// Expects the answers to all queries on all tables.
+    func ask(_ place: String, _ answer: (TableQuery) throws -> Answer) throws {
         for schema in sample.definitions {
             for item in cases {
                 var query = item.query
                 query.table = schema.name
-                try telling(item, schema, place) { try Answer.of(reader, query).difference(from: item.expected) }
+                try telling(item, schema, place) { try answer(query).difference(from: item.expected) }
             }
         }
     }

@@ -1,7 +1,7 @@
 package import TidelineStore
 
 /// Everything that a store returns for a query.
-package struct Answer {
+package struct Answer: Sendable {
     package var rows: [Row]
     package var totalCount: Int?
     /// The number of rows that match the predicate.

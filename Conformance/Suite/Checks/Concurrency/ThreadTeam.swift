@@ -13,15 +13,17 @@ final class ThreadTeam: Sendable {
     /// Whether the concurrent work is complete or a thread has failed.
     var isDone: Bool { isOver.load(ordering: .relaxed) }
 
+    /// The stack of a thread: a store may evaluate predicates recursively, and a debug build needs large frames.
+    static let stackSize = 8 << 20
+
     /// Starts a thread. Its error is thrown by ``wait(for:)``.
-    func start(_ body: @escaping @Sendable () throws -> Void) {
+    func start(stackSize: Int = ThreadTeam.stackSize, _ body: @escaping @Sendable () throws -> Void) {
         group.enter()
         let thread = Thread { [self] in
             do { try body() } catch { fail(error) }
             group.leave()
         }
-        // Predicates are evaluated recursively, and a debug build needs a large stack frame for each level.
-        thread.stackSize = 8 << 20
+        thread.stackSize = stackSize
         thread.start()
     }
 
@@ -100,6 +102,20 @@ extension CheckContext {
     /// Runs `body` on a separate thread and waits for it.
     func elsewhere(_ what: String, _ body: @escaping @Sendable () throws -> Void) throws {
         try onThreads(1, what) { _ in try body() }
+    }
+
+    /// Runs `body` on a thread with the stack of the queues on which a client runs a store: 512 KiB on Apple's systems.
+    /// A store that recurses over data without a limit ends the process there.
+    func onSmallStack<T: Sendable>(_ what: String, _ body: @escaping @Sendable () throws -> T) throws -> T {
+        let result = Mutex<T?>(nil)
+        let team = ThreadTeam(self)
+        team.start(stackSize: 512 << 10) {
+            let value = try body()
+            result.withLock { $0 = value }
+        }
+        try team.wait(for: what)
+        guard let value = result.withLock({ $0 }) else { throw HarnessError("\(what): there is no result") }
+        return value
     }
 
     /// Runs `work` while several threads repeat `read` with its previous result, each at least once. They end

@@ -114,7 +114,7 @@ extension Check {
         Check(
             "FIL-049", "A condition may be nested 500 levels deep",
             why: "Generating a statement exceeds the engine's limit; recursion exceeds the stack.", over: .truth,
-            readOnly: true
+            isDeep: true
         ) { table in
             let nots = (0..<500).reduce(n == 3) { condition, _ in .not(condition) }
             table.finds(nots, "3")

@@ -82,10 +82,13 @@ extension Check {
             ordered.order = names.map { OrderTerm($0, descending: true) }
             var selected = TableQuery("Wide")
             selected.selection = names.reversed()
-            try context.reopened(store).read { reader in
-                for query in [and, or, ordered, selected] {
-                    try context.expectAnswerOrRefusal(query, in: reader, over: rows, of: schema)
+            let reopened = try context.reopened(store)
+            for query in [and, or, ordered, selected] {
+                try context.onSmallStack("a query of \(names.count) columns") { [rows] in
+                    try reopened.read { try context.expectAnswerOrRefusal(query, in: $0, over: rows, of: schema) }
                 }
+            }
+            try reopened.read { reader in
                 for name in names {
                     let query = TableQuery("Wide", predicate: .column(name) < 12).order(by: name)
                     try context.expectAnswerOrRefusal(query, in: reader, over: rows, of: schema)
