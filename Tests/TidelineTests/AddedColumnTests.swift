@@ -171,6 +171,60 @@ struct AddedColumnTests {
         #expect(try priorities(client.store) == [1])
     }
 
+    @Test(
+        "L11 F7 the values of a migration step stay until the next version or a reset, and nulls are filled",
+        arguments: StoreKind.perEngine, [true, false])
+    func migrated(_ stores: StoreKind, isInterrupted: Bool) async throws {
+        let (world, client) = try await makeGrown(stores)
+        try world.plant([["id": "r0", "priority": .null]])
+        try await client.client.migrate("priority") { step in
+            try step.rewrite("TodoItem") { row in
+                if row.id == "r5" { row["text"] = "rewritten" } else { row["priority"] = 100 }
+            }
+        }
+        let settings = PullSettings(pageSize: 2)
+        if isInterrupted {
+            client.transport.clear()
+            client.transport.inspect { _, _ in
+                client.transport.requests.count >= 2 ? .answer(.answer(400, "no")) : nil
+            }
+            await expectSyncError(.rejected) { try await client.items.pull(queryID: "all", settings: settings) }
+            client.transport.inspect(nil)
+        }
+        try await client.items.pull(queryID: "all", settings: settings)
+        #expect(try priorities(client.store) == [100, 100, 100, 100, 100, 5])
+        #expect(try client.row("r5")?["text"] == "rewritten")
+
+        world.clock.advance(by: .seconds(60))
+        try await world.updateElsewhere(["id": "r1", "priority": 7])
+        try await client.items.pull(queryID: "all")
+        #expect(try priorities(client.store) == [100, 7, 100, 100, 100, 5])
+        try await client.context.resetToken(table: "TodoItem")
+        try await client.items.pull(queryID: "all")
+        #expect(try priorities(client.store) == [.null, 7, 2, 3, 4, 5])
+        #expect(try client.row("r5")?["text"] == "r5")
+    }
+
+    @Test(
+        "L11 a row whose pending edit is discarded after the next pull has the values of a migration step",
+        arguments: StoreKind.perEngine)
+    func migratedPending(_ stores: StoreKind) async throws {
+        let (_, client) = try await makeGrown(stores)
+        for id in ["r1", "r2"] { try await client.items.update(["id": .string(id), "text": "mine"]) }
+        try await client.client.migrate("priority") { step in
+            try step.rewrite("TodoItem") { row in
+                if row.id == "r1" { row["priority"] = 100 }
+                if row["text"] == "r2" { row["text"] = "rewritten" }
+            }
+        }
+        client.transport.inspect { request, _ in request.isUpdate ? .answer(.answer(400, "no")) : nil }
+        for error in try await client.pullOthers("all").operationErrors {
+            try await error.cancelOperationAndDiscardItem()
+        }
+        #expect(try client.row("r1")?["text"] == "r1" && client.row("r1")?["priority"] == 100)
+        #expect(try client.row("r2")?["text"] == "rewritten" && client.row("r2")?["priority"] == 2)
+    }
+
     @Test("L11 a row with a pending edit gets the column when the operation has ended", arguments: StoreKind.perEngine)
     func pending(_ stores: StoreKind) async throws {
         let (_, client) = try await makeGrown(stores)

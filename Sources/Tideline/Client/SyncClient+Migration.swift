@@ -53,7 +53,9 @@ extension SyncTransaction {
     /// The rows that pending operations keep, such as the one that an update is compared with, are changed in the same
     /// way. An update therefore does not send the changed columns unless they were edited before, and an insert sends
     /// the row as it is now. The server's next version of a row replaces the values, including those that it does not
-    /// have.
+    /// have. Until then, a pull with a query id that was pulled before keeps them. If it fetches all rows because the
+    /// definition has changed, it only fills columns that are null. A pull without a query id, or the first one of a
+    /// query id or after a reset of its token, stores the server's values.
     ///
     /// - Parameters:
     ///   - table: The name of the table.

@@ -22,6 +22,8 @@ public struct PullToken: Sendable, Hashable, Codable {
     var columns: String?
     /// Whether a pull of all rows into a table that was not empty is unfinished; `nil` for no.
     var isRefreshing: Bool?
+    /// Whether that pull only fills columns, because the definition had changed; `nil` for no.
+    var fillsColumns: Bool?
     /// Whether the table was empty when the latest complete pull ended; `nil` for no. If the table is empty and the
     /// token does not say so, something has removed the rows, and the next pull begins with the first row.
     var isLeftEmpty: Bool?

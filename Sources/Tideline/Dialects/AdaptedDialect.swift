@@ -296,6 +296,7 @@ struct CursorFeed<D: CustomDialect>: PullFeed {
             if !page.isLast {
                 token?.nextPull = nextPull
                 token?.isRefreshing = start.isRefreshing ? true : nil
+                token?.fillsColumns = start.fillsColumns ? true : nil
             }
         }
         guard !page.isLast else { return PendingPage(page: page, token: token) }

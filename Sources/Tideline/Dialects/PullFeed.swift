@@ -113,6 +113,10 @@ struct FeedStart: Sendable {
     /// Whether the table is empty, so that deleted rows need not be requested. Rows that are deleted during the pull
     /// are found by the next one, which looks back before the start of this one.
     var omitsDeleted = false
+    /// Whether the pull refreshes the table only because the definition has changed. A row of an equal version then
+    /// keeps its values, which a step of a migration may have set, and only its null columns are filled. If not, the
+    /// local rows may be in doubt, and the server's values replace them.
+    var fillsColumns = false
 }
 
 /// Detects a cycle of any length in the last identifiers, cursors, or links of pages, which should never repeat.

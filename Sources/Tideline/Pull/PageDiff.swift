@@ -18,6 +18,9 @@ struct PageDiff: Sendable {
     private(set) var isRespelled = false
     /// The positions of the rows to store.
     private var stored: [Int] = []
+    /// The rows to store instead of those at positions of the page, if a known row in the same state keeps values: the
+    /// values that it lacks, or, for a row with a pending operation, the known row with them.
+    private var filled: [Int: Row] = [:]
     /// The operations with which the server row at a position is stored.
     private var rebased: [(operation: TableOperation, index: Int)] = []
 
@@ -31,6 +34,8 @@ struct PageDiff: Sendable {
     /// Whether the table was empty when the pull began and rows stored since then need not be checked.
     private let isFresh: Bool
     private let isRefreshing: Bool
+    /// See ``FeedStart/fillsColumns``.
+    private let fillsColumns: Bool
     private let ignoresCase: Bool
     private let mayBeStale: Bool
 
@@ -56,7 +61,7 @@ struct PageDiff: Sendable {
         _ held: PendingPage, _ rows: Range<Int>, _ state: PullState, settled: RecentlyPushedRows, mayBeStale: Bool,
         operations: OperationStore, at epoch: UInt64?, in reader: some StoreReader
     ) throws {
-        (self.rows, self.mayBeStale) = (rows, mayBeStale)
+        (self.rows, self.mayBeStale, fillsColumns) = (rows, mayBeStale, state.start.fillsColumns)
         let page = held.page
         let schema = page.codec.schema
         self.page = page
@@ -110,13 +115,15 @@ struct PageDiff: Sendable {
             if let id = pending.spelling(of: view.packedID), ignoresCase, !view.packedID.elementsEqual(id) {
                 isRespelled = true
             }
-            if try isNews(view, isDeleted: isDeleted, for: operation, order) { rebased.append((operation, index)) }
+            if try isNews(view, at: index, isDeleted: isDeleted, for: operation, order) {
+                rebased.append((operation, index))
+            }
             return
         }
         // A repeated row was compared with other clients' pushes when it came first.
         let isCompared = order == .afterPush || isRepeated && order == .perhapsBeforePush
         if try !isCompared && skips(view, isDeleted: isDeleted, order, in: reader) || isRepeated { return }
-        let isStored = isFresh && !isDeleted ? nil : try isStored(view, in: reader)
+        let isStored = isFresh && !isDeleted ? nil : try isStored(view, at: index, in: reader)
         if isDeleted {
             if isStored != nil { removed.append(view.id) }
         } else if isStored != true {
@@ -149,14 +156,21 @@ struct PageDiff: Sendable {
     }
 
     /// Returns whether the server row differs from the row that is stored with a pending operation.
-    private func isNews(
-        _ view: borrowing RowView, isDeleted: Bool, for operation: TableOperation, _ order: RowAge.PageOrder
+    private mutating func isNews(
+        _ view: borrowing RowView, at index: Int, isDeleted: Bool, for operation: TableOperation,
+        _ order: RowAge.PageOrder
     ) throws -> Bool {
         guard order != .beforePush(showsBase: true) else { return false }
-        guard let known = try (operation.pulled ?? operation.base).map(page.codec.row), let stamp = known.stamp else {
+        let base = fillsColumns ? operation.localBase ?? operation.base : operation.base
+        guard let known = try (operation.pulled ?? base).map(page.codec.row), let stamp = known.stamp else {
             return true
         }
-        if columns.has(stamp, view), shows(known, view) { return false }
+        if columns.has(stamp, view) {
+            guard isRefreshing else { return false }
+            let lacking = values(of: view, lackingIn: known, keepsValues: fillsColumns)
+            if lacking.values.isEmpty { return false }
+            if lacking.keepsOthers { filled[index] = known.merging(Row(id: nil, distinctColumns: lacking.values)) }
+        }
         let local = RowAge.LocalRow.present(updatedAt: stamp.updatedAt)
         return RowAge(of: local, comparedWith: columns.updatedAt(of: view), isDeleted: isDeleted, order) != .newer
     }
@@ -182,7 +196,9 @@ struct PageDiff: Sendable {
     }
 
     /// Returns whether the row is stored in the same state as in the page, or `nil` if it is not stored.
-    private mutating func isStored(_ view: borrowing RowView, in reader: some StoreReader) throws -> Bool? {
+    private mutating func isStored(
+        _ view: borrowing RowView, at index: Int, in reader: some StoreReader
+    ) throws -> Bool? {
         // If the identifier differs in case, it may be a different row with the same version and timestamp.
         var isOtherCase = false
         let (id, version, updatedAt) = (view.packedID, columns.versionBytes(of: view), columns.updatedAt(of: view))
@@ -196,21 +212,33 @@ struct PageDiff: Sendable {
         }
         if found?.isRespelled == true { (isRespelled, isOtherCase) = (true, true) }
         guard isRefreshing || isOtherCase, found?.isSame == true else { return found?.isSame }
-        return try reader.row(in: schema.name, id: view.id).map { hasValues(of: view, $0) }
+        guard let kept = try reader.row(in: schema.name, id: view.id) else { return nil }
+        let lacking = values(of: view, lackingIn: kept, keepsValues: fillsColumns && !isOtherCase)
+        if lacking.values.isEmpty { return true }
+        if lacking.keepsOthers { filled[index] = Row(id: kept.id, distinctColumns: lacking.values) }
+        return false
     }
 
-    /// Returns whether a stored row in the same state has all values of the page's row. Values are compared only if the
-    /// stored row may lack columns.
-    private func shows(_ kept: Row, _ view: borrowing RowView) -> Bool {
-        !isRefreshing || hasValues(of: view, kept)
-    }
-
-    private func hasValues(of view: borrowing RowView, _ kept: Row) -> Bool {
+    /// Returns the values of the page's row that a known row in the same state lacks.
+    ///
+    /// - Parameter keepsValues: Whether the known row keeps app values that differ, which a step of a migration may
+    ///   have set. The server's next version replaces them.
+    /// - Returns: The values, and whether the known row keeps others that differ.
+    private func values(
+        of view: borrowing RowView, lackingIn known: Row, keepsValues: Bool
+    ) -> (values: [(name: String, value: Value)], keepsOthers: Bool) {
         let shape = page.rows.shape
+        var (values, keepsOthers): ([(name: String, value: Value)], Bool) = ([], false)
         for index in 0..<shape.count {
-            if let value = view.value(at: index), value != kept[shape.columns[index].name] ?? .null { return false }
+            let name = shape.columns[index].name
+            guard let value = view.value(at: index), value != known[name] ?? .null else { continue }
+            if keepsValues, known[name]?.isNull == false, !SystemColumns.contains(name: name) {
+                keepsOthers = true
+            } else {
+                values.append((name, value))
+            }
         }
-        return true
+        return (values, keepsOthers)
     }
 
     /// An error for two rows of one pull whose identifiers differ only in case. The stored row may have the content of
@@ -242,7 +270,7 @@ struct PageDiff: Sendable {
         if !removed.isEmpty { try writer.delete(ids: removed, from: schema.name) }
         for (operation, index) in rebased {
             var operation = operation
-            var row = page.row(at: index)
+            var row = filled[index] ?? page.row(at: index)
             if page.deleted.contains(index) { row["deleted"] = true }
             operation.pulled = row.json
             try operations.save(operation, in: writer)
@@ -250,13 +278,15 @@ struct PageDiff: Sendable {
     }
 
     private func storeRows(in writer: some StoreWriter) throws {
-        guard !stored.isEmpty else { return }
-        guard stored.count < page.rows.count else { return try writer.upsert(page.rows, into: schema.name) }
+        let whole = filled.isEmpty ? stored : stored.filter { filled[$0] == nil }
+        if whole.count < stored.count { try writer.upsert(stored.compactMap { filled[$0] }, into: schema.name) }
+        guard !whole.isEmpty else { return }
+        guard whole.count < page.rows.count else { return try writer.upsert(page.rows, into: schema.name) }
         var some = PackedRows(shape: page.rows.shape)
-        if stored.count == rows.count {
+        if whole.count == rows.count {
             some.append(copying: page.rows, rows)
         } else {
-            for index in stored { try page.rows.withRow(at: index) { try some.append(copying: $0) } }
+            for index in whole { try page.rows.withRow(at: index) { try some.append(copying: $0) } }
         }
         try writer.upsert(some, into: schema.name)
     }

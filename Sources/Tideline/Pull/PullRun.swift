@@ -185,10 +185,14 @@ struct PullRun<Store: LocalStore>: Sendable {
     private func begin(_ known: StoredState, from token: PullToken?, _ filter: String) throws -> PullState {
         // A pending operation keeps a row of its own, which may lack columns like those of the table.
         let isRefreshing = (!known.isFresh || known.isPending) && (token == nil || token?.isRefreshing == true)
+        // An unfinished refresh goes on as it began.
+        let fillsColumns =
+            known.token.map { $0.isRefreshing == true ? $0.fillsColumns == true : $0.columns != plan.columns } ?? false
         // A deleted row matters only to a stored row, or to an operation that may restore one.
         let start = FeedStart(
             token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
-            omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending)
+            omitsDeleted: queryID != nil && token == nil && known.isFresh && !known.isPending,
+            fillsColumns: isRefreshing && fillsColumns)
         return PullState(
             feed: try puller.dialect.makeFeed(plan, from: start), start: start, isFresh: known.isFresh,
             skipsRejectedRows: plan.skipsRejectedRows, commitsOfOthers: known.commitsOfOthers)

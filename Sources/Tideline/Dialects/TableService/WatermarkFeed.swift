@@ -97,6 +97,7 @@ struct WatermarkFeed: PullFeed {
         token.drainedID = cursor.drainedID
         if cursor.skipped != nil { token.ahead = start.token?.ahead }
         token.isRefreshing = start.isRefreshing ? true : nil
+        token.fillsColumns = start.fillsColumns ? true : nil
         return token
     }
 
