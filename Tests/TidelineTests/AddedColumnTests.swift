@@ -130,6 +130,19 @@ struct AddedColumnTests {
         #expect(try await items.pull().rowsStored == 0)
     }
 
+    @Test("L11 a column that is dropped and defined again is filled by the next pull", arguments: StoreKind.perEngine)
+    func definedAgain(_ stores: StoreKind) async throws {
+        let (world, client) = try await makeGrown(stores)
+        try await client.items.pull(queryID: "all")
+        world.clock.advance(by: .seconds(60))
+        try await client.items.pull(queryID: "all")
+        try await client.client.drop(columns: ["priority"], from: "TodoItem")
+        try await client.client.define([Self.newer])
+        #expect(try priorities(client.store).allSatisfy { $0 == .null })
+        try await client.items.pull(queryID: "all")
+        #expect(try priorities(client.store) == all)
+    }
+
     @Test("L11 a pull after a token reset fills the column too", arguments: StoreKind.perEngine)
     func reset(_ stores: StoreKind) async throws {
         let (_, client) = try await makeGrown(stores)

@@ -177,6 +177,12 @@ extension ConfigTable {
         if count > Self.maximumHidden { try writer.delete(matching: query(.token, table: table)) }
     }
 
+    /// Records in the table's tokens that columns were dropped, so that the next pulls fill those that are defined
+    /// again.
+    func noteDroppedColumns(of table: String, in writer: some StoreWriter) throws {
+        try changeTokens(of: table, in: writer) { $0.columns = nil }
+    }
+
     private func changeTokens(
         of table: String, in writer: some StoreWriter, _ change: (inout PullToken) -> Void
     ) throws {

@@ -21,6 +21,7 @@ struct ColumnDrop: Sendable {
             for column in columns { try check(column, pending, schema, in: writer) }
             try definitions.forget(columns: columns, of: table, in: writer)
             try forgetExtra(schema, in: writer)
+            try ConfigTable(operations.tables).noteDroppedColumns(of: table, in: writer)
             return [schema.removing(columns: columns)]
         }
     }
