@@ -45,16 +45,16 @@ struct TodoApp {
             case ("add", _) where words.count == 2: try await todos.insert(Todo(text: words[1]))
             case ("done", let todo?): try await todos.update(todo.id) { $0.complete = true }
             case ("delete", let todo?): try await todos.delete(todo.id)
-            case ("quit", _): return
             default: print("add TEXT, done NUMBER, delete NUMBER, or quit")
             }
         }
+        await client.stop()
     }
 
-    /// The lines of the standard input. They are read on a thread of their own because reading blocks.
+    /// The lines of the standard input until `quit`. They are read on a thread of their own because reading blocks.
     static let lines = AsyncStream<String> { lines in
         Thread.detachNewThread {
-            while let line = readLine() { lines.yield(line) }
+            while let line = readLine(), line != "quit" { lines.yield(line) }
             lines.finish()
         }
     }
