@@ -16,12 +16,11 @@ extension SQLiteStore {
     public static func destroy(path: String) throws {
         let file = DatabaseFile.file(at: try path.absolutePath())
         try finishDestroying(file)
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
+        guard FileManager.default.fileExists(atPath: file) else {
             // A log without a database is left over from an interrupted removal.
             return try DatabaseFile.remove(file)
         }
-        guard !isFolder.boolValue else { throw StoreError(.io, "the path is a folder", path: path) }
+        try DatabaseFile.requireNoFolder(path)
         let connection = try Connection.alone(at: file)
         // Closed last, because it locks out others.
         defer { connection.close() }

@@ -92,6 +92,7 @@ public final class SQLiteStore: LocalStore {
 
     private convenience init(reading path: String, _ options: SQLiteOptions) throws {
         let deadline = Deadline(after: options.busyTimeout)
+        try DatabaseFile.requireNoFolder(path)
         try DatabaseFile.requireFileOfLog(path)
         let reader = try Connection.openForReading(path, options)
         let (hasChecksums, catalog) = try reader.requiringSameFile {

@@ -22,6 +22,13 @@ enum DatabaseFile {
             path: path)
     }
 
+    /// Throws an error if the path is that of a folder, which SQLite opens for reading like a file.
+    static func requireNoFolder(_ path: String) throws(StoreError) {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else { return }
+        throw StoreError(.io, "the path is a folder", path: path)
+    }
+
     /// Returns the path of the file by which processes tell each other of commits.
     static func signal(_ path: String) -> String { "\(file(at: path))-signal" }
 

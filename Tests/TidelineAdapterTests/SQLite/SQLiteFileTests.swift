@@ -80,7 +80,8 @@ import TidelineTestSupport
 
     @Test func whatIsInTheWayIsSaid() throws {
         let cases: [(String, SQLiteOptions, String)] = [
-            (folder.path, .init(), "folder"), ("\(folder.path)/none/store", .init(), "does not exist"),
+            (folder.path, .init(), "a folder"), (folder.path, .init(isReadOnly: true), "a folder"),
+            ("\(folder.path)/none/store", .init(), "does not exist"),
             ("\(folder.path)/store", .init(createsIfMissing: false), "does not exist"),
             ("\(folder.path)/store", .init(isReadOnly: true), "does not exist"), ("", .init(), "empty"),
             ("\(folder.path)/a\0b", .init(), "NUL"),
