@@ -244,6 +244,11 @@ struct BackupTests {
         #expect(!files.contains { $0.contains("incomplete") }, "\(files)")
     }
 
+    @Test("An empty path, as from an unset variable in a script, is refused before the copy")
+    func emptyPath() throws {
+        try tool.run("backup", "").expect(1, "the path is empty")
+    }
+
     @Test("The log of a database that is gone is not applied to a new one", arguments: ["-wal", "-journal"])
     func logOfAnother(suffix: String) throws {
         try "log".write(toFile: tool.path("a") + suffix, atomically: true, encoding: .utf8)

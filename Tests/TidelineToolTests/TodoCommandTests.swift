@@ -203,5 +203,13 @@ struct DemoCommandTests {
         }
         try tool.run("demo", "--keep", tool.path("demo")).expect(1, "is not empty")
     }
+
+    @Test("A file in place of the folder is named")
+    func fileToKeepIn() throws {
+        let tool = try Tool()
+        try Data().write(to: URL(fileURLWithPath: tool.path("file")))
+        try tool.run("demo", "--keep", tool.path("file")).expect(1, "\(tool.path("file")) is a file")
+        try tool.run("demo", "--keep", tool.path("file/demo")).expect(1, "file/demo cannot be used: ")
+    }
 }
 #endif

@@ -10,6 +10,7 @@ enum NewPath {
     ///
     /// - Throws: ``ToolError``.
     static func requireFree(_ path: String) throws {
+        guard !path.isEmpty else { throw ToolError("the path is empty; specify the path of a new file") }
         var status = stat()
         guard lstat(path, &status) != 0 else {
             throw ToolError("\(path) exists; nothing is overwritten, so choose another path or remove it")

@@ -1,6 +1,7 @@
 #if Serve
 internal import ArgumentParser
 internal import Foundation
+internal import TidelineSupport
 
 /// `tideline demo`: demonstrates and checks Tideline's promises with real processes and a real socket.
 struct DemoCommand: AsyncParsableCommand {
@@ -95,13 +96,18 @@ struct DemoCommand: AsyncParsableCommand {
             return folder
         }
         let folder = URL(fileURLWithPath: keep)
-        if manager.fileExists(atPath: folder.path) {
-            guard try manager.contentsOfDirectory(atPath: folder.path).isEmpty else {
-                throw ToolError("the folder \(keep) is not empty; choose an empty or new folder")
-            }
-        } else {
-            try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        var isFolder: ObjCBool = true
+        guard !manager.fileExists(atPath: folder.path, isDirectory: &isFolder) || isFolder.boolValue else {
+            throw ToolError("\(keep) is a file; choose an empty or new folder")
         }
+        let names: [String]
+        do {
+            try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+            names = try manager.contentsOfDirectory(atPath: folder.path)
+        } catch {
+            throw ToolError("the folder \(keep) cannot be used: \(error.reason)")
+        }
+        guard names.isEmpty else { throw ToolError("the folder \(keep) is not empty; choose an empty or new folder") }
         return folder
     }
 }
