@@ -113,6 +113,7 @@ public struct BenchOptions: ParsableArguments, Sendable {
         try confirm(readers, in: 1...64, "--readers")
         if let repetitions { try confirm(repetitions, in: 1...1000, "--repetitions") }
         try confirm(warmUp, in: 0...1000, "--warm-up")
+        try reports.confirmIsWritten(outputs)
         if failOnRegression, compare == nil {
             throw ValidationError("--fail-on-regression needs an earlier run: add --compare OLD.json.")
         }

@@ -22,6 +22,15 @@ package struct ReportOptions: ParsableArguments, Sendable {
     /// Creates options for the parser.
     package init() {}
 
+    /// Checks that no report is requested that a list, which can be Markdown, or an explanation would not write.
+    package func confirmIsWritten<Report>(_ kinds: [ReportOutputs<Report>.Kind], explains: Bool = false) throws {
+        guard list || explains else { return }
+        let ignored = kinds.first { $0.path != nil && (explains || $0.option != "--markdown") }
+        guard let option = ignored?.option else { return }
+        throw ValidationError(
+            "\(option) writes the report of a run; remove it or \(explains ? "--explain" : "--list").")
+    }
+
     /// Writes the list that `--list` requests to standard output, or as Markdown to a file.
     package func writeList(_ text: @autoclosure () -> String, markdown markdownText: @autoclosure () -> String) throws {
         guard let markdown else { return try Output.standard.write(text()) }

@@ -101,6 +101,7 @@ struct BenchCommandTests {
             (["--key-order", "uuid4"], "--key-order"), (["--seed", "x"], "--seed"),
             (["--durability", "full", "--store", "fails"], "none of the stores has this setting"),
             (["--json", "/nowhere/at/all"], "cannot be written"), (["--fail-on-regression"], "--compare OLD.json"),
+            (["--list", "--json", "-"], "remove it or --list"), (["--list", "--csv", "-"], "remove it or --list"),
             (["more"], "more"), (["--nonsense"], "--nonsense"),
         ])
     func usage(arguments: [String], message: String) throws {

@@ -104,6 +104,8 @@ struct CommandTests {
             (["--profile", "most"], "--profile"), (["--rounds", "0"], "--rounds"), (["--seed", "-1"], "--seed"),
             (["--time-limit", "0"], "--time-limit"), (["--json", "/nowhere/at/all"], "cannot be written"),
             (["--html", "/"], "cannot be written"), (["--json", "-", "--junit", "-"], "go to the same place"),
+            (["--list", "--json", "-"], "remove it or --list"), (["--list", "--badge", "-"], "remove it or --list"),
+            (["--explain", "UPS-001", "--markdown", "-"], "remove it or --explain"),
             (["--known", "/nowhere"], "cannot be read"), (["--explain", "UPS-1"], "Did you mean \"UPS-001\"?"),
             (["--store", "none,size=1"], "has no settings"), (["--store", "none,none"], "listed more than once"),
             (["more"], "more"),

@@ -90,7 +90,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
     /// Creates options for the parser.
     public init() {}
 
-    /// Validates the numeric options.
+    /// Validates the options.
     public func validate() throws {
         try confirm(rounds, in: 1...1_000_000, "--rounds")
         if let rows { try confirm(rows, in: 1...100_000_000, "--rows") }
@@ -104,6 +104,7 @@ public struct ConformanceOptions: ParsableArguments, Sendable {
         {
             throw ValidationError("--fixtures: the directory \(fixtures) does not exist.")
         }
+        try reports.confirmIsWritten(outputs, explains: explain != nil)
     }
 
     /// The settings of the suite.
