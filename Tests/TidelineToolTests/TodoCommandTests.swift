@@ -2,6 +2,7 @@
 import Foundation
 import Testing
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineTool
 
@@ -202,6 +203,27 @@ struct DemoCommandTests {
             #expect(FileManager.default.fileExists(atPath: tool.path("demo/\(store)")))
         }
         try tool.run("demo", "--keep", tool.path("demo")).expect(1, "is not empty")
+    }
+
+    @Test("Ctrl-C ends the server and removes the folder, with status 130")
+    func interruption() async throws {
+        let tool = try Tool()
+        let temporary = tool.path("temporary")
+        try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+        let demo = try ToolProcess(
+            ["TMPDIR=\(temporary)", tool.executable.path, "demo", "--store", "sqlite"],
+            executable: URL(fileURLWithPath: "/usr/bin/env"))
+        defer { demo.stop() }
+        let announcement = "   a server listens on "
+        var line = try #require(demo.readLine())
+        while !line.hasPrefix(announcement) { line = try #require(demo.readLine()) }
+        let url = String(line.dropFirst(announcement.count))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).count == 1)
+        _ = try await send(.get, "/tables/TodoItem", to: url)
+        demo.signal(SIGINT)
+        #expect(demo.wait() == 130)
+        try await suspendUntil("the server to end") { (try? await send(.get, "/tables/TodoItem", to: url)) == nil }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
     }
 
     @Test("A file in place of the folder is named")

@@ -15,7 +15,8 @@ final class DemoClient {
         self.location = location
     }
 
-    deinit { shell?.stop() }
+    // The shell ignores SIGTERM, as the demo does, and its rows end with it.
+    deinit { if let shell, shell.isRunning { _ = shell.killNow() } }
 
     /// Runs `tideline todo …` on this client's store and returns its output.
     /// - Throws: ``ToolError`` if the exit status is not `status`.

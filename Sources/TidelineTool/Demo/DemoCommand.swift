@@ -10,7 +10,7 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Demonstrate and check an offline to-do list: a kill, a conflict, a hotel portal.",
         discussion: """
             Starts a server and two clients in separate processes, once for each engine, in a folder that is removed \
-            afterward. Exit status 1 if a check fails.
+            afterward. Exit status 1 if a check fails, 130 after Ctrl-C.
             """
     )
 
@@ -33,7 +33,27 @@ struct DemoCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let folder = try makeFolder()
         // Ignore a folder that cannot be removed, because it is temporary.
-        defer { if keep == nil { try? FileManager.default.removeItem(at: folder) } }
+        let remove = { @Sendable [keep] in
+            guard keep == nil else { return }
+            try? FileManager.default.removeItem(at: folder)
+        }
+        let ending = Ending()
+        let interruption = Interruption {
+            guard ending.begin() else { return }
+            ToolProcess.killAll()
+            remove()
+            _exit(Interruption.status)
+        }
+        var failure: (any Error)?
+        do { try await playAll(in: folder) } catch { failure = error }
+        guard ending.begin() else { await interruption.forever() }
+        interruption.end()
+        remove()
+        if let failure { throw failure }
+    }
+
+    /// Runs the demo with each engine.
+    private func playAll(in folder: URL) async throws {
         let start = ContinuousClock.now
         let engines =
             engines.isEmpty ? StoreEngine.located.filter { $0.nameSetting == nil || Self.obstacle == nil } : engines

@@ -18,6 +18,15 @@ final class ToolProcess {
     private let error: PipeReader?
     private var unread = Data()
 
+    /// The processes that were started, without some that have ended; `nil` after ``killAll()``.
+    private static let started = Mutex<[Started]?>([])
+
+    /// A process, which is not kept: with the last reference to it, its input ends.
+    private struct Started: Sendable {
+        weak var process: Process?
+        var isRunning: Bool { process?.isRunning == true }
+    }
+
     /// Starts the program, by default the running one.
     /// - Parameter keepsErrors: Whether to collect standard error, instead of sharing that of this process.
     init(_ arguments: [String], keepsErrors: Bool = false, executable: URL? = nil) throws {
@@ -32,6 +41,22 @@ final class ToolProcess {
         if let errorPipe { process.standardError = errorPipe }
         try process.run()
         error = errorPipe.map { PipeReader($0) }
+        let isAllowed = Self.started.withLock { started in
+            started = started.map { $0.filter(\.isRunning) + [Started(process: process)] }
+            return started != nil
+        }
+        if !isAllowed { signal(SIGKILL) }
+    }
+
+    /// Kills all processes, and those that are started later. The terminal does not: each has a group of its own.
+    static func killAll() {
+        let running = started.withLock { started in
+            defer { started = nil }
+            return started ?? []
+        }
+        for case let process? in running.map({ $0.process }) where process.isRunning {
+            kill(process.processIdentifier, SIGKILL)
+        }
     }
 
     /// Runs the program and waits until it ends.
@@ -48,7 +73,9 @@ final class ToolProcess {
 
     /// Returns the next line of standard output, or `nil` if the output has ended or no line arrives within `seconds`.
     func readLine(within seconds: Double = 20) -> String? {
-        let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
+        let alarm = DispatchWorkItem { [weak process] in
+            if let process { kill(process.processIdentifier, SIGKILL) }
+        }
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: alarm)
         defer { alarm.cancel() }
         while true {
