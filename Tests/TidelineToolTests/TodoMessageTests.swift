@@ -1,6 +1,7 @@
 #if Tool
 import Foundation
 import Testing
+import TidelineSQLite
 import TidelineStore
 
 @testable import TidelineTool
@@ -67,6 +68,34 @@ struct TodoMessageTests {
         #expect(output.status == 1)
         let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(output.out.utf8))
         #expect(report.pushed == 0 && report.pending == 1 && report.error?.code == "network")
+    }
+
+    @Test("A sync that cannot be recorded, as while another program locks the store, prints JSON and a warning")
+    func unrecorded() throws {
+        let (_, url) = try tool.startServer()
+        #expect(try tool.todo("add", "one").status == 0)
+        let store = try SQLiteStore(path: tool.path("client.db"))
+        defer { try? store.close() }
+        let location = "sqlite:\(tool.path("client.db")),busy-timeout=0.1"
+        let output = try store.write { _ in
+            try tool.run("todo", "sync", "--json", "--url", url, "--store", location)
+        }
+        let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(output.out.utf8))
+        #expect(output.status == 1 && report.pending == 1 && report.error != nil, "\(output)")
+        #expect(output.err.contains("the sync could not be recorded"), "\(output)")
+    }
+
+    @Test("After a failure, the status shows the next sync that succeeds, also without changes")
+    func recovery() throws {
+        let (server, url) = try tool.startServer()
+        let port = try #require(url.split(separator: ":").last.map(String.init))
+        #expect(try tool.todo("sync", "--url", url).status == 0)
+        server.stop()
+        #expect(try tool.todo("sync", "--url", url).status == 1)
+        #expect(try tool.todo("status").out.contains("failed: cannot reach"))
+        _ = try tool.startServer("--port", port)
+        #expect(try tool.todo("sync", "--url", url).status == 0)
+        #expect(try tool.todo("status").out.contains(": pushed 0, stored 0"))
     }
 
     @Test(

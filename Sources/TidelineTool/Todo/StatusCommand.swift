@@ -76,7 +76,7 @@ struct StatusCommand: TodoSubcommand {
         if !failures.isEmpty { StandardOutput.line("\(failures.count) of them failed:") }
         Self.list(failures) { ConflictText.describe($0, store: options.store) }
         StandardOutput.line(
-            last.map { "last sync with changes at \(localTime($0.at)): \($0.result)" } ?? "never synced")
+            last.map { "last recorded sync at \(localTime($0.at)): \($0.result)" } ?? "never synced")
     }
 
     /// Prints up to ``maximumListed`` items, one per line, and the number of items left out.

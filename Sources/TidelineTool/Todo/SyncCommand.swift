@@ -130,19 +130,30 @@ struct SyncCommand: TodoSubcommand {
         if watch { return try await watch(session) }
         let outcome = await SyncRun().outcome(of: session, pageSize: pageSize)
         let report = Report(outcome, pending: try await session.context.pendingOperationsCount)
-        if outcome.isWorthNoting { try session.record.write(outcome.summary) }
-        if json { try JSONOutput.print(report) }
+        if json {
+            try JSONOutput.print(report)
+        } else if outcome.error == nil {
+            let requests = counted(report.requests, "request")
+            StandardOutput.line("\(outcome.summary) (\(requests) to pull, \(counted(report.writes ?? 0, "write")))")
+        }
+        recording {
+            guard outcome.isWorthNoting(after: try session.record.read()?.result) else { return }
+            try session.record.write(outcome.summary)
+        }
         if let error = outcome.error { throw failure(error, report, wasInterrupted: outcome.wasInterrupted) }
-        guard !json else { return }
-        StandardOutput.line(
-            "\(outcome.summary) (\(counted(report.requests, "request")) to pull, \(counted(report.writes ?? 0, "write")))"
-        )
+    }
+
+    /// Records a sync. A failure is printed, and does not replace the result of the sync.
+    private func recording(_ body: () throws -> Void) {
+        do { try body() } catch { StandardOutput.note("Warning: the sync could not be recorded: \(error)") }
     }
 
     private func watch(_ session: TodoSession<some LocalStore>) async throws {
         do {
             let last = try await SyncWatch(interval: .seconds(interval), pageSize: pageSize).run(session)
-            if let (text, _) = StatusLine.text(of: last, isBrief: true) { try session.record.write("watched: \(text)") }
+            if let (text, _) = StatusLine.text(of: last, isBrief: true) {
+                recording { try session.record.write("watched: \(text)") }
+            }
             let pending = try await session.context.pendingOperationsCount
             if pending > 0 { StandardOutput.note("\(counted(pending, "change")) in the queue for the next sync") }
         } catch let error as SyncError {

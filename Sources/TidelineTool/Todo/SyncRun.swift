@@ -16,8 +16,13 @@ struct SyncOutcome: Sendable {
     /// Whether the user pressed Ctrl-C.
     var wasInterrupted = false
 
-    /// Whether to record the sync. A sync without changes writes nothing, not even its time.
-    var isWorthNoting: Bool { error != nil || pushed > 0 || (result?.writes ?? 0) > 0 }
+    /// Whether to record the sync. One without changes writes nothing, not even its time, after one that succeeded.
+    ///
+    /// - Parameter last: The recorded result of the last sync, or `nil`.
+    func isWorthNoting(after last: String?) -> Bool {
+        let hadSucceeded = last.map { $0.hasPrefix("pushed ") || $0 == "watched: in sync" } ?? true
+        return !hadSucceeded || error != nil || pushed > 0 || (result?.writes ?? 0) > 0
+    }
 
     /// A one-line summary.
     var summary: String {

@@ -85,7 +85,7 @@ struct TodoSession<Store: LocalStore>: Sendable {
 /// Returns the first characters of an id, enough to distinguish items.
 func shortID(_ id: String) -> String { printable(String(id.prefix(8))) }
 
-/// The time and result of the last sync, in a table that is not synced.
+/// The time and result of the last sync that is worth noting, in a table that is not synced.
 struct SyncRecord<Store: LocalStore>: Sendable {
     let store: Store
 
