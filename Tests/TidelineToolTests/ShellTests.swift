@@ -54,6 +54,24 @@ struct ShellTests {
         #expect(replies[7].out.contains("Buy  milk") && replies[7].err.isEmpty)
     }
 
+    @Test("A line that sync prints to resolve a conflict resolves it in the shell")
+    func resolvingLine() async throws {
+        let tool = try Tool()
+        let (_, url) = try tool.startServer()
+        let shell = try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
+        func reply(_ line: String) throws -> ShellReply {
+            try shell.write(line: line)
+            return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))
+        }
+        _ = try await send(.post, "/tables/TodoItem", to: url, body: Array(#"{"id":"one","text":"old"}"#.utf8))
+        #expect(try reply("sync --url \(url)").status == 0)
+        #expect(try reply("edit one mine").status == 0)
+        _ = try await send(.patch, "/tables/TodoItem/one", to: url, body: Array(#"{"text":"theirs"}"#.utf8))
+        let lines = try reply("sync --url \(url)").err.split(separator: "\n")
+        let line = try #require(lines.first { $0.hasSuffix(" --server -- one") }, "\(lines)")
+        #expect(try reply(String(line)).out.contains("restored the server's one;"))
+    }
+
     @Test("Help is a reply, not a failure")
     func help() throws {
         let replies = try replies(to: ["help add", "list --help"])

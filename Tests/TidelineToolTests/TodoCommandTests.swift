@@ -48,8 +48,8 @@ struct TodoCommandTests {
         #expect(conflict.status == 1)
         // A line of the output is a command that can be pasted.
         let lines = conflict.err.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        #expect(lines.contains { $0.hasPrefix("tideline ") && $0.hasSuffix(" --mine") }, "\(conflict.err)")
-        let line = try #require(lines.first { $0.hasPrefix("tideline ") && $0.hasSuffix(" --server") })
+        #expect(lines.contains { $0.hasPrefix("tideline ") && $0.contains(" --mine -- ") }, "\(conflict.err)")
+        let line = try #require(lines.first { $0.hasPrefix("tideline ") && $0.contains(" --server -- ") })
         let words = try CommandWords.split(line).dropFirst()
         #expect(try ToolProcess.run(Array(words), executable: tool.executable).status == 0, "\(line)")
         #expect(try tool.todo("done", id).status == 0)
@@ -58,6 +58,32 @@ struct TodoCommandTests {
         for store in ["client.db", "other.db"] {
             #expect(try items(store: store).map(\.text) == ["Buy bread"])
         }
+    }
+
+    @Test("A line that resolves a conflict names one item, also if ids begin alike or with a hyphen")
+    func resolvingLines() async throws {
+        let (_, url) = try tool.startServer()
+        let ids = ["item-0001", "item-00012", "-dash"]
+        for id in ids {
+            let row = #"{"id":"\#(id)","text":"old","complete":false}"#
+            _ = try await send(.post, "/tables/TodoItem", to: url, body: Array(row.utf8))
+        }
+        #expect(try tool.todo("sync", "--url", url).status == 0)
+        for id in ids {
+            #expect(try tool.todo("edit", "--", id, "mine").status == 0)
+            _ = try await send(.patch, "/tables/TodoItem/\(id)", to: url, body: Array(#"{"text":"theirs"}"#.utf8))
+        }
+        let conflicts = try tool.todo("sync", "--url", url).err.split(separator: "\n").map(String.init)
+        func resolve(_ id: String) throws -> ToolProcess.Output {
+            let line = try #require(conflicts.first { $0.hasSuffix(" --server -- \(id)") }, "\(conflicts)")
+            return try ToolProcess.run(Array(CommandWords.split(line).dropFirst()), executable: tool.executable)
+        }
+        try resolve("item-0001").expect(0, "restored the server's item-0001;")
+        try resolve("item-0001").expect(1, "has nothing to resolve")
+        try resolve("-dash").expect(0, "restored the server's -dash;")
+        let status = try tool.todo("status", "--json").out
+        let report = try JSONDecoder().decode(StatusCommand.Report.self, from: Data(status.utf8))
+        #expect(report.errors.map(\.id) == ["item-00012"])
     }
 
     @Test("Items are added, listed, done, edited and removed, offline")

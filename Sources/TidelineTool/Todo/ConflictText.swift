@@ -4,21 +4,28 @@ internal import TidelineStore
 
 /// Describes a failed operation for the terminal: both versions, and how to resolve it.
 enum ConflictText {
-    /// - Parameter store: The store of `--store`, which the commands that resolve the failure then name.
+    /// The commands that resolve the failure are complete: to be entered in the shell if this is one, or in the
+    /// terminal, and with the whole id, because its beginning may select another item later.
+    ///
+    /// - Parameter store: The store of `--store`, which the commands then name.
     static func describe(_ error: TableOperationError, store: StoreLocation?) -> String {
-        var words = ["tideline", "todo", "resolve", shortID(error.itemID)]
+        let id = printable(error.itemID)
+        var words = ShellCommand.isRunning ? ["resolve"] : ["tideline", "todo", "resolve"]
         if let store { words += ["--store", store.text] }
-        let resolve = "        " + words.map(shellWord).joined(separator: " ")
-        var lines = ["\(shortID(error.itemID)) \(error.kind): \(error.message)\(status(error))"]
+        func resolve(_ option: String) -> String {
+            // After --, an id may begin with a hyphen.
+            "        " + (words + [option, "--", id]).map(shellWord).joined(separator: " ")
+        }
+        var lines = ["\(id) \(error.kind): \(error.message)\(status(error))"]
         if error.code == .conflict {
             lines.append("    here:       \(here(error))")
             lines.append("    the server: \(server(error))")
-            lines.append("    to use the server's version:\n\(resolve) --server")
-            lines.append("    to keep yours:\n\(resolve) --mine")
+            lines.append("    to use the server's version:\n\(resolve("--server"))")
+            lines.append("    to keep yours:\n\(resolve("--mine"))")
         } else {
             if let item = error.item { lines.append("    here: \(TodoItem.line(item))") }
             let effect = removesItem(error) ? " (removes the item)" : ""
-            lines.append("    the next sync tries again; to discard the change\(effect):\n\(resolve) --server")
+            lines.append("    the next sync tries again; to discard the change\(effect):\n\(resolve("--server"))")
         }
         return lines.joined(separator: "\n")
     }

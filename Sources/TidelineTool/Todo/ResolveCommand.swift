@@ -31,17 +31,18 @@ struct ResolveCommand: TodoSubcommand {
 
     func perform(_ session: TodoSession<some LocalStore>) async throws {
         let failure = try await session.failure(id)
+        let itemID = printable(failure.itemID)
         if server {
             try await failure.cancelOperationAndDiscardItem()
             let isRemoved = try await session.items.row(id: failure.itemID) == nil
             StandardOutput.line(
                 isRemoved
-                    ? "removed \(shortID(failure.itemID)), which the server lacks; the local change is discarded"
-                    : "restored the server's \(shortID(failure.itemID)); the local change is discarded")
+                    ? "removed \(itemID), which the server lacks; the local change is discarded"
+                    : "restored the server's \(itemID); the local change is discarded")
         } else if mine {
             let mine = failure.item ?? Row(id: .string(failure.itemID))
             try await failure.keepOperationAndUpdateItem(mine.filteringColumns { $0 != "version" })
-            StandardOutput.line("kept \(shortID(failure.itemID)); the next sync sends it")
+            StandardOutput.line("kept \(itemID); the next sync sends it")
         } else {
             StandardOutput.line(ConflictText.describe(failure, store: options.store))
         }

@@ -16,6 +16,9 @@ struct ShellCommand: AsyncParsableCommand {
             """
     )
 
+    /// Whether the current task performs a command of the shell.
+    @TaskLocal static var isRunning = false
+
     @OptionGroup var options: TodoOptions
 
     @Flag(
@@ -58,7 +61,7 @@ struct ShellCommand: AsyncParsableCommand {
             guard (command as? SyncCommand)?.watch != true else {
                 throw ToolError("--watch is not available in the shell, which would wait for it")
             }
-            try await command.run(on: store)
+            try await $isRunning.withValue(true) { try await command.run(on: store) }
         } else if command is ShellCommand {
             throw ToolError("the shell is already running")
         } else {

@@ -57,13 +57,14 @@ struct TodoSession<Store: LocalStore>: Sendable {
                 failures.isEmpty
                     ? "there is nothing to resolve"
                     : "\(failures.count) items need to be resolved; specify one: "
-                        + failures.map { shortID($0.itemID) }.joined(separator: ", "))
+                        + failures.map { printable($0.itemID) }.joined(separator: ", "))
         }
         try requireID(text)
         let prefix = text.asciiLowercased
         let found = failures.filter { $0.itemID.asciiLowercased.hasPrefix(prefix) }
         if let exact = found.first(where: { $0.itemID.asciiLowercased == prefix }) { return exact }
-        guard let failure = found.first else {
+        // A complete id, such as that of an item whose conflict is resolved, is not the beginning of another one.
+        guard let failure = found.first, try await items.row(id: text) == nil else {
             throw ToolError("the item \(text.debugDescription) has nothing to resolve")
         }
         guard found.count == 1 else { throw Self.ambiguous(text, found.map(\.itemID)) }
