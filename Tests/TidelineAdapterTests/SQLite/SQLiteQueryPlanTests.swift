@@ -66,7 +66,7 @@ import TidelineStore
         let connection = try Connection.open(nil, for: .writing, options: SQLiteOptions())
         let plan = try SchemaPlan(
             defining: [Self.schema], over: Catalog(generation: 1, tables: []), columnLimit: 2000)
-        for statement in plan.statements { try connection.executeOnce(statement) }
+        for statement in plan.statements { try connection.executeOnce(statement.sql) }
         let table = StoredTable(Self.schema)
         let compiled = try table.select(table.columnList, for: query)
         let statement = try Statement("EXPLAIN QUERY PLAN \(compiled.sql)", on: connection.handle, path: nil)
