@@ -7,9 +7,9 @@ extension SyncClient {
     /// these definitions name it, and is pushed and pulled like the others. An older version of an app, or its
     /// extension, therefore hides nothing from a newer one. To remove a column, call ``drop(columns:from:)``.
     ///
-    /// A new column is null in existing rows until the next pull of each query id, which fetches all rows again. It
-    /// fills the columns that are null in a row whose version is unchanged, and keeps its other values. Make a new
-    /// column optional; otherwise clients with an older definition cannot insert rows.
+    /// A new column is null in existing rows until the next pull of each query id, which fetches all rows again. In a
+    /// row whose version is unchanged, it keeps values where the server has none. Make a new column optional; otherwise
+    /// clients with an older definition cannot insert rows.
     ///
     /// References grow like columns: a reference that any client has defined stays until its column is dropped, also if
     /// these definitions omit it or name another table for its column. The tables of one call may reference each other

@@ -54,8 +54,8 @@ extension SyncTransaction {
     /// way. An update therefore does not send the changed columns unless they were edited before, and an insert sends
     /// the row as it is now. The server's next version of a row replaces the values, including those that it does not
     /// have. Until then, a pull with a query id that was pulled before keeps them. If it fetches all rows because the
-    /// definition has changed, it only fills columns that are null. A pull without a query id, or the first one of a
-    /// query id or after a reset of its token, stores the server's values.
+    /// definition has changed, it keeps them where the server has none. A pull without a query id, or the first one of
+    /// a query id or after a reset of its token, stores the server's values.
     ///
     /// - Parameters:
     ///   - table: The name of the table.

@@ -114,8 +114,8 @@ struct FeedStart: Sendable {
     /// are found by the next one, which looks back before the start of this one.
     var omitsDeleted = false
     /// Whether the pull refreshes the table only because the definition has changed. A row of an equal version then
-    /// keeps its values, which a step of a migration may have set, and only its null columns are filled. If not, the
-    /// local rows may be in doubt, and the server's values replace them.
+    /// keeps app values where the server's are null, because a step of a migration may have set them. If not, the local
+    /// rows may be in doubt, and the server's nulls replace them, too.
     var fillsColumns = false
 }
 

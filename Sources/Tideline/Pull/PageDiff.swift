@@ -221,9 +221,9 @@ struct PageDiff: Sendable {
 
     /// Returns the values of the page's row that a known row in the same state lacks.
     ///
-    /// - Parameter keepsValues: Whether the known row keeps app values that differ, which a step of a migration may
-    ///   have set. The server's next version replaces them.
-    /// - Returns: The values, and whether the known row keeps others that differ.
+    /// - Parameter keepsValues: Whether the known row keeps app values where the page's are null, because a step of a
+    ///   migration may have set them. The server's next version replaces them.
+    /// - Returns: The values, and whether the known row keeps others.
     private func values(
         of view: borrowing RowView, lackingIn known: Row, keepsValues: Bool
     ) -> (values: [(name: String, value: Value)], keepsOthers: Bool) {
@@ -232,7 +232,7 @@ struct PageDiff: Sendable {
         for index in 0..<shape.count {
             let name = shape.columns[index].name
             guard let value = view.value(at: index), value != known[name] ?? .null else { continue }
-            if keepsValues, known[name]?.isNull == false, !SystemColumns.contains(name: name) {
+            if keepsValues, value.isNull, !SystemColumns.contains(name: name) {
                 keepsOthers = true
             } else {
                 values.append((name, value))

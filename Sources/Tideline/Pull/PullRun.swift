@@ -178,16 +178,18 @@ struct PullRun<Store: LocalStore>: Sendable {
             return state
         }
         // Rows that were stored with other columns are fetched again.
-        return try begin(known, from: token.columns == plan.columns ? token : nil, filter)
+        let hasColumns = token.columns == plan.columns
+        // An unfinished refresh goes on as it began.
+        let fillsColumns = token.isRefreshing == true ? token.fillsColumns == true : !hasColumns
+        return try begin(known, from: hasColumns ? token : nil, filter, fillsColumns: fillsColumns)
     }
 
     /// Makes the state of a pull that continues from a token, or begins with the first row.
-    private func begin(_ known: StoredState, from token: PullToken?, _ filter: String) throws -> PullState {
+    private func begin(
+        _ known: StoredState, from token: PullToken?, _ filter: String, fillsColumns: Bool = false
+    ) throws -> PullState {
         // A pending operation keeps a row of its own, which may lack columns like those of the table.
         let isRefreshing = (!known.isFresh || known.isPending) && (token == nil || token?.isRefreshing == true)
-        // An unfinished refresh goes on as it began.
-        let fillsColumns =
-            known.token.map { $0.isRefreshing == true ? $0.fillsColumns == true : $0.columns != plan.columns } ?? false
         // A deleted row matters only to a stored row, or to an operation that may restore one.
         let start = FeedStart(
             token: token, stored: known.token, filter: filter, isRefreshing: isRefreshing,
