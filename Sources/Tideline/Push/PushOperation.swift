@@ -30,7 +30,7 @@ public final class PushOperation: Sendable {
     ///
     /// Its `version` is the base version, which the server compares with that of its row. Without a version, the server
     /// does not check for conflicts. The row may be changed before ``execute()``, except for its identifier. An update
-    /// sends the columns that differ from the base row and, on another version, also those that were changed here.
+    /// sends the columns in which it differs from the base row and, on another version, from the local row.
     public var item: Row {
         get { state.withLock { $0.item } }
         set { state.withLock { $0.item = newValue } }
