@@ -24,48 +24,82 @@ struct PredicateCompiler {
                 .unsupportedQuery, "the predicate is nested more than \(Self.maximumDepth) levels deep",
                 table: table.schema.name)
         }
-        return try condition(predicate, negated: false)
+        return try fragment(of: predicate)
     }
 
-    // MARK: Conditions
+    // MARK: Nodes
 
-    private mutating func condition(_ predicate: RowPredicate, negated: Bool) throws(StoreError) -> SQLFragment {
-        switch predicate {
-        case .and(let terms): return try group(terms, all: !negated, negated: negated)
-        case .or(let terms): return try group(terms, all: negated, negated: negated)
-        case .not(let term): return try condition(term, negated: !negated)
-        case .comparison(let comparison, let a, let b):
-            return try compare(comparison, try value(a), try value(b), negated: negated)
-        case .membership(let operand, let values):
-            let membership = try membership(of: try value(operand), in: values)
-            return negated ? membership.negated : membership
-        case .column, .literal, .function, .arithmetic:
-            let value = try value(predicate)
-            return negated ? value.negated : value
+    /// A step in the compilation of a tree. A stack of steps takes the place of recursion, because a tree may be deeper
+    /// than the stack of a thread allows.
+    private enum Step {
+        case condition(RowPredicate, negated: Bool)
+        case value(RowPredicate)
+        /// Makes the fragment of a condition or value from those of its operands.
+        case endCondition(RowPredicate, negated: Bool)
+        case endValue(RowPredicate)
+    }
+
+    private mutating func fragment(of predicate: RowPredicate) throws(StoreError) -> SQLFragment {
+        var (steps, fragments): ([Step], [SQLFragment]) = ([.condition(predicate, negated: false)], [])
+        while let step = steps.popLast() {
+            switch step {
+            case .condition(.not(let term), let negated): steps.append(.condition(term, negated: !negated))
+            case .condition(let node, let negated):
+                steps.append(.endCondition(node, negated: negated))
+                switch node {
+                case .and, .or: steps += node.children.reversed().map { .condition($0, negated: negated) }
+                case .comparison, .membership: steps += node.children.reversed().map { .value($0) }
+                case .not, .column, .literal, .function, .arithmetic: steps.append(.value(node))
+                }
+            case .value(.column(let name)): fragments.append(try column(name))
+            case .value(.literal(let value)): fragments.append(literal(value))
+            case .value(let node):
+                steps.append(.endValue(node))
+                guard node.isComputed else {
+                    steps.append(.condition(node, negated: false))
+                    continue
+                }
+                steps += node.children.reversed().map { .value($0) }
+            case .endCondition(let node, let negated): try endCondition(node, negated: negated, &fragments)
+            case .endValue(let node): try endValue(node, &fragments)
+            }
+        }
+        return fragments.removeLast()
+    }
+
+    private mutating func endCondition(
+        _ node: RowPredicate, negated: Bool, _ fragments: inout [SQLFragment]
+    ) throws(StoreError) {
+        switch node {
+        case .and(let terms):
+            fragments.append(ConditionGroup.combine(fragments.takeLast(terms.count), all: !negated))
+        case .or(let terms):
+            fragments.append(ConditionGroup.combine(fragments.takeLast(terms.count), all: negated))
+        case .comparison(let comparison, _, _):
+            let operands = fragments.takeLast(2)
+            fragments.append(try compare(comparison, operands[0], operands[1], negated: negated))
+        case .membership(_, let values):
+            let membership = try membership(of: fragments.removeLast(), in: values)
+            fragments.append(negated ? membership.negated : membership)
+        case .not, .column, .literal, .function, .arithmetic:
+            let value = fragments.removeLast()
+            fragments.append(negated ? value.negated : value)
         }
     }
 
-    private mutating func group(
-        _ terms: [RowPredicate], all: Bool, negated: Bool
-    ) throws(StoreError) -> SQLFragment {
-        var fragments: [SQLFragment] = []
-        for term in terms { fragments.append(try condition(term, negated: negated)) }
-        return ConditionGroup.combine(fragments, all: all)
+    private func endValue(_ node: RowPredicate, _ fragments: inout [SQLFragment]) throws(StoreError) {
+        switch node {
+        case .function(let function, let terms):
+            fragments.append(try self.function(function, fragments.takeLast(terms.count)))
+        case .arithmetic(let arithmetic, _, _):
+            let operands = fragments.takeLast(2)
+            fragments.append(try self.arithmetic(arithmetic, operands[0], operands[1]))
+        case .and, .or, .not, .comparison, .membership, .column, .literal:
+            fragments.append(fragments.removeLast().truth)
+        }
     }
 
     // MARK: Values
-
-    private mutating func value(_ predicate: RowPredicate) throws(StoreError) -> SQLFragment {
-        switch predicate {
-        case .column(let name): return try column(name)
-        case .literal(let value): return literal(value)
-        case .function(let function, let operands): return try self.function(function, operands)
-        case .arithmetic(let arithmetic, let a, let b):
-            return try self.arithmetic(arithmetic, try value(a), try value(b))
-        case .and, .or, .not, .comparison, .membership:
-            return try condition(predicate, negated: false).truth
-        }
-    }
 
     private func column(_ name: String) throws(StoreError) -> SQLFragment {
         guard let column = table.schema.column(name) else { throw .undefinedColumn(name, in: table.schema) }
@@ -84,7 +118,7 @@ struct PredicateCompiler {
         return fragment
     }
 
-    private mutating func arithmetic(
+    private func arithmetic(
         _ arithmetic: RowPredicate.Arithmetic, _ a: SQLFragment, _ b: SQLFragment
     ) throws(StoreError) -> SQLFragment {
         guard let type = arithmetic.resultType(of: a.type, b.type) else {
@@ -101,11 +135,9 @@ struct PredicateCompiler {
         return result
     }
 
-    private mutating func function(
-        _ function: RowPredicate.Function, _ operands: [RowPredicate]
+    private func function(
+        _ function: RowPredicate.Function, _ fragments: [SQLFragment]
     ) throws(StoreError) -> SQLFragment {
-        var fragments: [SQLFragment] = []
-        for operand in operands { fragments.append(try value(operand)) }
         guard let type = function.resultType(of: fragments.map(\.type)) else {
             throw unsupported("\(function.rawValue) does not take these operands")
         }
@@ -124,6 +156,24 @@ struct PredicateCompiler {
 
     private func unsupported(_ message: String) -> StoreError {
         StoreError(.unsupportedQuery, message, table: table.schema.name)
+    }
+}
+
+extension RowPredicate {
+    /// Whether the node computes a value from other values.
+    fileprivate var isComputed: Bool {
+        switch self {
+        case .function, .arithmetic: true
+        case .column, .literal, .comparison, .membership, .and, .or, .not: false
+        }
+    }
+}
+
+extension [SQLFragment] {
+    /// Removes and returns the last fragments.
+    fileprivate mutating func takeLast(_ count: Int) -> [SQLFragment] {
+        defer { removeLast(count) }
+        return Array(suffix(count))
     }
 }
 

@@ -245,7 +245,7 @@ extension Flaw {
 
 extension TidelineStore.RowPredicate {
     /// The depth of the tree.
-    var depth: Int { 1 + (children.map(\.depth).max() ?? 0) }
+    var depth: Int { nodes.reduce(0) { max($0, $1.depth) } }
 
     /// Returns this node with other operands.
     func replacingChildren(with operands: [TidelineStore.RowPredicate]) -> TidelineStore.RowPredicate {
