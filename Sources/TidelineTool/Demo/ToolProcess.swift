@@ -57,6 +57,9 @@ final class ToolProcess {
         for case let process? in running.map({ $0.process }) where process.isRunning {
             kill(process.processIdentifier, SIGKILL)
         }
+        // A process that writes to a file ends after that.
+        let end = ContinuousClock.now + .seconds(2)
+        while running.contains(where: \.isRunning), .now < end { usleep(10_000) }
     }
 
     /// Runs the program and waits until it ends.
