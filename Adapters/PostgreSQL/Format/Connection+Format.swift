@@ -105,9 +105,9 @@ extension Connection {
             do throws(StoreError) {
                 try execute(statement, doing: "the table could not be defined")
             } catch {
-                guard error.hasState(SQLState.duplicateTable, SQLState.duplicateColumn) else {
-                    throw error.inTable(table)
-                }
+                let isInUse = error.hasState(
+                    SQLState.duplicateTable, SQLState.duplicateColumn, SQLState.duplicateObject)
+                guard isInUse else { throw error.inTable(table) }
                 throw StoreError(
                     .schemaMismatch, "\(error.message); another program created it: choose another name or schema",
                     table: table, path: place, engineCode: error.engineCode)

@@ -9,6 +9,8 @@ enum SQLState {
     static let undefinedSchema = "3F000"
     static let duplicateTable = "42P07"
     static let duplicateColumn = "42701"
+    /// Such as of a type, of which each table has one.
+    static let duplicateObject = "42710"
     static let duplicateSchema = "42P06"
     static let insufficientPrivilege = "42501"
     /// Such as of a server that was demoted.
