@@ -39,7 +39,7 @@ final class ChangeHub: Sendable {
         var byDeadline: [Int: Set<Int>] = [:]
         /// The timestamps that were noted since the first of the current places was taken.
         var latest = TableClocks()
-        /// The number of notes, and that of the last one with a later timestamp of each table, by the folded names.
+        /// The number of notes, and that of the last one with another timestamp of each table, by the folded names.
         var noteCount = 0
         var lastNotes: [String: Int] = [:]
         var places = 0
@@ -124,8 +124,9 @@ final class ChangeHub: Sendable {
             guard state.places > 0 else { return [] }
             var numbers: Set<Int> = []
             state.noteCount += 1
-            for (table, stamp) in clocks.folded where isLater(stamp, than: state.latest.folded[table]) {
+            for (table, stamp) in clocks.folded where stamp != state.latest.folded[table] {
                 state.lastNotes[table] = state.noteCount
+                guard isLater(stamp, than: state.latest.folded[table]) else { continue }
                 for number in state.byTable[table] ?? [] {
                     guard let waiter = state.waiters[number] else { continue }
                     if isLater(stamp, than: waiter.clocks.folded[table]) { numbers.insert(number) }
