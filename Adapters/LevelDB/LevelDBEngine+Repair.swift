@@ -84,10 +84,15 @@ enum RepairMarker {
     /// Creates the file so that a power loss does not remove it.
     static func write(in folder: String) throws(StoreError) {
         let path = "\(folder)/\(fileName)"
+        let isNew = !exists(in: folder)
         let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw .system(errno, path: path, doing: "the repair cannot begin") }
         defer { close(file) }
-        guard fsync(file) == 0 else { throw .system(errno, path: path, doing: "the repair cannot begin") }
+        guard fsync(file) == 0 else {
+            let error = StoreError.system(errno, path: path, doing: "the repair cannot begin")
+            if isNew { unlink(path) }
+            throw error
+        }
         // Not every file system can sync a folder.
         let parent = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard parent >= 0 else { return }
