@@ -88,6 +88,16 @@ public struct PullToken: Sendable, Hashable, Codable {
         return earliest <= updatedAt ? Start(bound: earliest) : Start(bound: updatedAt, isExclusive: isDrained == true)
     }
 
+    /// Where an unfinished pull stopped reading the millisecond of ``updatedAt`` by identifier, or `nil` if the next
+    /// one begins it again: rows can have come before that identifier since.
+    func drainedStart(lookback: Duration) -> (start: Timestamp, lastID: String)? {
+        guard let start = updatedAt?.flooredToMillisecond, let drainedID else { return nil }
+        let end = start.advanced(byTicks: Timestamp.ticksPerMillisecond)
+        // Without a date, the next pull looks back to the first stamp.
+        guard let serverDate, serverDate.advanced(by: .zero - lookback) < end else { return (start, drainedID) }
+        return nil
+    }
+
     /// The token with all rows up to ``updatedAt`` marked as read completely.
     var drained: PullToken {
         var token = self

@@ -53,11 +53,7 @@ struct PullCursor: Sendable {
     init(token: PullToken?, lookback: Duration, pageSize: Int) {
         self.token = token?.updatedAt
         skipped = token?.ahead?.read
-        if let updatedAt = token?.updatedAt, let lastID = token?.drainedID {
-            begun = (updatedAt.flooredToMillisecond, lastID)
-        } else {
-            begun = nil
-        }
+        begun = token?.drainedStart(lookback: lookback)
         self.pageSize = pageSize
         let start = token?.start(lookback: lookback)
         mode = .window(from: start?.bound, isExclusive: start?.isExclusive ?? false)

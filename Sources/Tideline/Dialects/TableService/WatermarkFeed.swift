@@ -86,8 +86,7 @@ struct WatermarkFeed: PullFeed {
     private func token(isLast: Bool) -> PullToken? {
         guard plan.queryID != nil, let updatedAt = cursor.token else { return nil }
         var token = PullToken(
-            updatedAt: updatedAt, serverDate: [serverDate, continuedDate].compactMap(\.self).min(),
-            filter: start.filter, columns: plan.columns)
+            updatedAt: updatedAt, serverDate: serverDate, filter: start.filter, columns: plan.columns)
         if isLast {
             token.serverDate = [token.serverDate, firstStamp].compactMap(\.self).min()
             token.ahead = ahead(upTo: updatedAt)
@@ -99,16 +98,6 @@ struct WatermarkFeed: PullFeed {
         token.isRefreshing = start.isRefreshing ? true : nil
         token.fillsColumns = start.fillsColumns ? true : nil
         return token
-    }
-
-    /// The clock of an earlier pull that read a millisecond by identifier, if late rows may still have come into it.
-    /// They are not read by the pull that continues, so the next one looks back from that clock.
-    private var continuedDate: Timestamp? {
-        guard let token = start.token, token.drainedID != nil, let updatedAt = token.updatedAt,
-            let date = token.serverDate,
-            updatedAt >= date.advanced(by: .zero - plan.settings.lookback).flooredToMillisecond
-        else { return nil }
-        return date
     }
 
     func token(of page: PendingPage, replacing stored: PullToken) -> PullToken {
