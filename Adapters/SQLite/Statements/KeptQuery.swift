@@ -58,30 +58,40 @@ final class KeptQuery {
 extension RowPredicate {
     /// Returns whether another predicate compiles to the same text and is valid whenever this one is. Appends its
     /// values in the order in which they occur.
-    fileprivate func hasText(of other: RowPredicate, values: inout [Value]) -> Bool {
+    ///
+    /// - Parameter levels: How deep to compare. A predicate that is deeper is compiled each time, because a comparison
+    ///   could need more stack than the thread has.
+    fileprivate func hasText(of other: RowPredicate, values: inout [Value], levels: Int = 50) -> Bool {
+        guard levels > 0 else { return false }
         switch (self, other) {
         case (.column(let a), .column(let b)): return a == b
         case (.literal(let a), .literal(let b)): return a.hasText(of: b, values: &values)
         case (.comparison(let a, let a1, let a2), .comparison(let b, let b1, let b2)):
-            return a == b && a1.hasText(of: b1, values: &values) && a2.hasText(of: b2, values: &values)
+            return a == b && a1.hasText(of: b1, values: &values, levels: levels - 1)
+                && a2.hasText(of: b2, values: &values, levels: levels - 1)
         case (.arithmetic(let a, let a1, let a2), .arithmetic(let b, let b1, let b2)):
-            return a == b && a1.hasText(of: b1, values: &values) && a2.hasText(of: b2, values: &values)
-        case (.not(let a), .not(let b)): return a.hasText(of: b, values: &values)
+            return a == b && a1.hasText(of: b1, values: &values, levels: levels - 1)
+                && a2.hasText(of: b2, values: &values, levels: levels - 1)
+        case (.not(let a), .not(let b)): return a.hasText(of: b, values: &values, levels: levels - 1)
         case (.and(let a), .and(let b)), (.or(let a), .or(let b)):
-            return Self.haveTexts(a, b, values: &values)
+            return Self.haveTexts(a, b, values: &values, levels: levels - 1)
         case (.function(let a, let aTerms), .function(let b, let bTerms)):
-            return a == b && Self.haveTexts(aTerms, bTerms, values: &values)
+            return a == b && Self.haveTexts(aTerms, bTerms, values: &values, levels: levels - 1)
         case (.membership(let a, let aValues), .membership(let b, let bValues)):
-            guard aValues.count == bValues.count, a.hasText(of: b, values: &values) else { return false }
+            guard aValues.count == bValues.count, a.hasText(of: b, values: &values, levels: levels - 1) else {
+                return false
+            }
             for (a, b) in zip(aValues, bValues) where !a.hasText(of: b, values: &values) { return false }
             return true
         default: return false
         }
     }
 
-    private static func haveTexts(_ a: [RowPredicate], _ b: [RowPredicate], values: inout [Value]) -> Bool {
+    private static func haveTexts(
+        _ a: [RowPredicate], _ b: [RowPredicate], values: inout [Value], levels: Int
+    ) -> Bool {
         guard a.count == b.count else { return false }
-        for (a, b) in zip(a, b) where !a.hasText(of: b, values: &values) { return false }
+        for (a, b) in zip(a, b) where !a.hasText(of: b, values: &values, levels: levels) { return false }
         return true
     }
 }
