@@ -65,7 +65,7 @@ extension PushLeaseTests {
     }
 
     @Test(
-        "U1 a migration step and a drop wait for the push of another process, unless they are canceled",
+        "U1 a migration step and a drop wait for the push of another process, unless they are cancelled",
         arguments: StoreKind.sharing, Waiting.allCases)
     func waitingInFlight(_ stores: StoreKind, _ call: Waiting) async throws {
         try Device.run(stores) { device, first, second in
@@ -73,10 +73,10 @@ extension PushLeaseTests {
             first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(5)) } }
             let push = try await device.startPush(first)
             let before = try second.row("b")
-            let canceled = device.start { await syncErrorCode { try await call.perform(by: second) } }
+            let cancelled = device.start { await syncErrorCode { try await call.perform(by: second) } }
             try await device.world.sleep(.seconds(1))
-            canceled.cancel()
-            #expect(try await canceled.value == .cancelled)
+            cancelled.cancel()
+            #expect(try await cancelled.value == .cancelled)
             #expect(try second.row("b") == before)
             #expect(try device.hasLease(first) && device.world.executor.now < .seconds(5))
             try await call.perform(by: second)

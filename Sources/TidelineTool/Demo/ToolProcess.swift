@@ -57,7 +57,8 @@ final class ToolProcess {
         for case let process? in running.map({ $0.process }) where process.isRunning {
             kill(process.processIdentifier, SIGKILL)
         }
-        // A process that writes to a file ends after that.
+        // A killed process may first complete a call of the system, such as a write. Nothing signals the end of all of
+        // them, so look until they have ended, but not forever.
         let end = ContinuousClock.now + .seconds(2)
         while running.contains(where: \.isRunning), .now < end { usleep(10_000) }
     }
