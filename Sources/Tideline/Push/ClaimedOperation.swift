@@ -1,8 +1,9 @@
 internal import Synchronization
 internal import TidelineStore
 
-/// An operation in flight, with the local row as it was when the operation was claimed.
-final class ClaimedOperation: AttemptJournal {
+/// An operation in flight, with the local row as it was when the operation was claimed. Its journal is stored before a
+/// request is sent and after its response.
+final class ClaimedOperation: Sendable {
     /// Changes the stored operation. Returns `nil` and changes nothing if the operation no longer exists or if the
     /// closure returns `nil`. Throws if another process has taken over the push.
     typealias Change =
@@ -27,15 +28,16 @@ final class ClaimedOperation: AttemptJournal {
         /// The attempt of the first request, if it was stored with the claim and is not sent yet.
         var announced: Attempt?
         /// The values of the first request, if it was stored with the claim and is not a delete.
-        var first: OperationSender.Values?
+        var first: RequestValues?
         /// The row to send, if the first request was stored with the claim.
         var item: Row?
     }
 
     var schema: TableSchema { codec.schema }
+    /// The bodies whose responses were lost, as JSON, oldest first.
     var unknownBodies: [String] { state.withLock { $0.unknown } }
     /// The values of the first request, as they were when the operation was claimed, or `nil` if they are not known.
-    var first: OperationSender.Values? { state.withLock { $0.first } }
+    var first: RequestValues? { state.withLock { $0.first } }
 
     init(_ operation: TableOperation, codec: RowCodec, snapshot: Row?, at epoch: UInt64?, change: @escaping Change) {
         state = Mutex(State(stored: operation, unknown: operation.sent))
@@ -79,7 +81,7 @@ final class ClaimedOperation: AttemptJournal {
 
     /// Records the first request in the transaction that claims the operation.
     func announce(
-        _ first: OperationSender.Values?, of item: Row, with operations: OperationStore, in writer: some StoreWriter
+        _ first: RequestValues?, of item: Row, with operations: OperationStore, in writer: some StoreWriter
     ) throws {
         // The operation was read in this transaction.
         var stored = state.withLock { $0.stored }
@@ -90,6 +92,10 @@ final class ClaimedOperation: AttemptJournal {
         }
     }
 
+    /// Records that a request is about to be sent. Throws ``OperationRemoved`` if the operation no longer exists.
+    ///
+    /// - Parameter body: The values that the request and known earlier requests write, relative to the base row; `nil`
+    ///   for a request without a body.
     nonisolated(nonsending) func note(_ body: Row?) async throws -> Attempt {
         let announced: Attempt? = state.withLock { state in
             guard let attempt = state.announced.take(), state.first?.noted == body else { return nil }
@@ -129,6 +135,10 @@ final class ClaimedOperation: AttemptJournal {
         return attempt
     }
 
+    /// Records that the body of a refused request was not applied, unless another process has sent a request for the
+    /// operation since, perhaps with the same body.
+    ///
+    /// - Returns: Whether the body was removed.
     func forget(_ attempt: Attempt) async throws -> Bool {
         let changed = try await change { operation in
             guard operation.attempts == attempt.number else { return nil }
@@ -140,6 +150,7 @@ final class ClaimedOperation: AttemptJournal {
         return true
     }
 
+    /// Records that the row was found deleted, with this tombstone, and is about to be restored.
     func note(tombstone: Row) async throws {
         let json = tombstone.json
         let changed = try await change { operation in
@@ -151,3 +162,26 @@ final class ClaimedOperation: AttemptJournal {
         _ = try confirmed(changed)
     }
 }
+
+/// The values of an insert or update.
+struct RequestValues: Sendable {
+    /// The columns to send.
+    var body: Row
+    /// The base row, or `nil` if there is none.
+    var base: Row?
+    /// The values that the request writes relative to the base row.
+    var noted: Row
+}
+
+/// A request that is about to be sent.
+struct Attempt: Sendable {
+    /// All bodies that may or may not have been applied, including this one, as JSON, oldest first.
+    var bodies: [String]
+    /// This request's body, if no earlier request had the same one.
+    var added: String?
+    /// How many requests were made for the operation, by any process, including this one.
+    var number: Int64
+}
+
+/// An error for an operation that another process of the same store removed before its request was sent.
+struct OperationRemoved: Error {}

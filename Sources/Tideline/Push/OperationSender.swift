@@ -12,21 +12,11 @@ struct OperationSender: Sendable {
     /// Whether the service has been found to answer in this push.
     let trust: ServiceTrust
     /// The journal of requests in flight.
-    let journal: any AttemptJournal
+    let journal: ClaimedOperation
     /// The policy for conflicts of the table.
     let policy: ConflictPolicy
     /// The values of the first request, if they were computed for the item when the operation was claimed.
-    var first: Values?
-
-    /// The values of an insert or update.
-    struct Values: Sendable {
-        /// The columns to send.
-        var body: Row
-        /// The base row, or `nil` if there is none.
-        var base: Row?
-        /// The values that the request writes relative to the base row.
-        var noted: Row
-    }
+    var first: RequestValues?
 
     /// The server's response to an operation.
     struct Result: Sendable {
@@ -63,7 +53,7 @@ struct OperationSender: Sendable {
     /// The first request, as far as it is known before it is sent.
     enum FirstRequest: Sendable {
         /// It writes these values; `nil` for a delete.
-        case certain(Values?)
+        case certain(RequestValues?)
         /// Another request may precede it, or there is none.
         case uncertain
     }
@@ -134,12 +124,14 @@ struct OperationSender: Sendable {
     }
 
     /// Returns the body of an insert, the base row, and the values that the insert writes relative to it.
-    private func insertion(of item: Row) throws -> Values {
+    private func insertion(of item: Row) throws -> RequestValues {
         let body = codec.insertBody(of: item)
-        guard let base = try operation.base.map(codec.row) else { return Values(body: body, base: Row(), noted: body) }
+        guard let base = try operation.base.map(codec.row) else {
+            return RequestValues(body: body, base: Row(), noted: body)
+        }
         // A row that replaces a deleted one keeps none of its values.
         let cleared = codec.appColumns.filter { body[$0] == nil && !(base[$0] ?? .null).isNull }
-        return Values(body: body, base: base, noted: cleared.reduce(into: body) { $0[$1] = .null })
+        return RequestValues(body: body, base: base, noted: cleared.reduce(into: body) { $0[$1] = .null })
     }
 
     /// Returns the failure for an identifier that exists on the server in a row that the user cannot read, such as
@@ -169,7 +161,7 @@ struct OperationSender: Sendable {
 
     /// Returns the values that an update sends: the changes since the base row. Columns that a lost request may have
     /// written are overwritten, too.
-    private func changes(of item: Row) throws -> Values {
+    private func changes(of item: Row) throws -> RequestValues {
         let base = try operation.base.map(codec.row)
         let changes = decided(item, over: codec.changes(of: item, since: try localBase() ?? base))
         let body = try journal.unknownBodies.reduce(changes) { body, json in
@@ -177,7 +169,7 @@ struct OperationSender: Sendable {
             let names = codec.appColumns.filter { lost[$0] != nil && body[$0] == nil }
             return names.reduce(into: body) { $0[$1] = item[$1] ?? .null }
         }
-        return Values(body: body, base: base, noted: Row().merging(body))
+        return RequestValues(body: body, base: base, noted: Row().merging(body))
     }
 
     /// Returns the changes of an item since the base row, with the columns that a delegate has changed for another
@@ -339,34 +331,3 @@ struct OperationSender: Sendable {
         version == nil && lost.base?.isTombstone ?? !lost.bodies.isEmpty
     }
 }
-
-/// Stores the state of a sender before a request is sent and after its response.
-protocol AttemptJournal: Sendable {
-    /// The bodies whose responses were lost, as JSON, oldest first.
-    var unknownBodies: [String] { get }
-    /// Records that a request is about to be sent. Throws ``OperationRemoved`` if the operation no longer exists.
-    ///
-    /// - Parameter body: The values that the request and known earlier requests write, relative to the base row; `nil`
-    ///   for a request without a body.
-    nonisolated(nonsending) func note(_ body: Row?) async throws -> Attempt
-    /// Records that the body of a refused request was not applied, unless another process has sent a request for the
-    /// operation since, perhaps with the same body.
-    ///
-    /// - Returns: Whether the body was removed.
-    func forget(_ attempt: Attempt) async throws -> Bool
-    /// Records that the row was found deleted, with this tombstone, and is about to be restored.
-    func note(tombstone: Row) async throws
-}
-
-/// A request that is about to be sent.
-struct Attempt: Sendable {
-    /// All bodies that may or may not have been applied, including this one, as JSON, oldest first.
-    var bodies: [String]
-    /// This request's body, if no earlier request had the same one.
-    var added: String?
-    /// How many requests were made for the operation, by any process, including this one.
-    var number: Int64
-}
-
-/// An error for an operation that another process of the same store removed before its request was sent.
-struct OperationRemoved: Error {}
