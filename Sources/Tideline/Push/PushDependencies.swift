@@ -23,7 +23,7 @@ final class PushDependencies: Sendable {
         var numbers: [Int: ArraySlice<Int64>] = [:]
 
         mutating func add(_ number: Int64, _ targets: [RowName]) {
-            for hash in targets.map(\.hash) where numbers[hash]?.last != number {
+            for hash in targets.map(\.hashValue) where numbers[hash]?.last != number {
                 numbers[hash, default: []].append(number)
             }
         }
@@ -36,24 +36,6 @@ final class PushDependencies: Sendable {
         /// Removes an operation that no longer exists, if it is the first. The push sends most of them in their order.
         mutating func removeFirst(of hash: Int, at position: Int) {
             if numbers[hash]?.startIndex == position { numbers[hash]?.removeFirst() }
-        }
-    }
-
-    /// A row that another row references.
-    private struct RowName {
-        var table: String
-        var itemKey: String
-
-        var hash: Int {
-            var hasher = Hasher()
-            for byte in table.utf8 { hasher.combine(byte) }
-            hasher.combine(0xFF as UInt8)
-            for byte in itemKey.utf8 { hasher.combine(byte) }
-            return hasher.finalize()
-        }
-
-        func isSame(as other: RowName) -> Bool {
-            table == other.table && RowID.string(itemKey) == .string(other.itemKey)
         }
     }
 
@@ -79,7 +61,7 @@ final class PushDependencies: Sendable {
         let references = graph.references(of: operation.table)
         guard !references.isEmpty, let snapshot else { return nil }
         for target in try targets(of: snapshot, references, in: reader) {
-            let pending = try operations.operations(of: target.table, key: target.itemKey, in: reader)
+            let pending = try operations.operations(of: target.table, key: target.itemKey.text, in: reader)
             guard let first = pending.first, pending.contains(where: \.createsRow), first.id != operation.id,
                 !isIgnored(first.id)
             else { continue }
@@ -107,7 +89,7 @@ final class PushDependencies: Sendable {
     ) throws -> TableOperation? {
         guard !graph.references(to: deleted.table).isEmpty else { return nil }
         try readNewOperations(in: reader)
-        let hash = deleted.hash
+        let hash = deleted.hashValue
         var position = index.withLock { $0.numbers[hash]?.startIndex ?? 0 }
         while let number = index.withLock({ $0.number(hash, at: position) }) {
             defer { position += 1 }
@@ -129,12 +111,12 @@ final class PushDependencies: Sendable {
     private func removesReference(
         _ operation: TableOperation, to deleted: RowName, in reader: some StoreReader
     ) throws -> Bool {
-        guard !RowName(table: operation.table, itemKey: operation.itemKey).isSame(as: deleted),
+        guard RowName(table: operation.table, itemKey: operation.itemKey) != deleted,
             let schema = try reader.schemaIfDefined(of: operation.table)
         else { return false }
         let references = graph.references(of: operation.table)
         func isReferenced(by row: Row) throws -> Bool {
-            try targets(of: row, references, in: reader).contains { $0.isSame(as: deleted) }
+            try targets(of: row, references, in: reader).contains(deleted)
         }
         guard try rowsOnServer(operation, RowCodec(schema: schema)).contains(where: isReferenced) else { return false }
         guard operation.kind != .delete, let local = try reader.row(in: operation.table, id: operation.itemID) else {

@@ -56,6 +56,8 @@ struct PushMachine: Sendable {
         var id: Int64
         var table: String
         var itemKey: String
+
+        fileprivate var row: RowName { RowName(table: table, itemKey: itemKey) }
     }
 
     /// The number of consecutive server failures that aborts the push.
@@ -68,32 +70,21 @@ struct PushMachine: Sendable {
     /// that a long queue of rows that reference one new row is not read into memory.
     static let maximumWaiting = 256
 
-    private struct RowKey: Hashable {
-        var table: String
-        /// Compared by its bytes.
-        var itemKey: RowID
-
-        init(_ candidate: Candidate) {
-            table = candidate.table
-            itemKey = .string(candidate.itemKey)
-        }
-    }
-
-    private typealias Entry = (id: Int64, row: RowKey)
+    private typealias Entry = (id: Int64, row: RowName)
 
     /// The maximum number of operations in flight.
     let maxInFlight: Int
 
     private var last: Int64 = 0
     private var position: Int64 = 0
-    private var inFlight: [Int64: RowKey] = [:]
+    private var inFlight: [Int64: RowName] = [:]
     /// The operations that were found and not sent yet, in the order in which to send them. Some wait for one of the
     /// same row.
     private var ready: [Entry] = []
     /// The rows of operations that failed in this push or are held.
-    private var blocked: Set<RowKey> = []
+    private var blocked: Set<RowName> = []
     /// The rows of deferred operations.
-    private var waiting: Set<RowKey> = []
+    private var waiting: Set<RowName> = []
     private var serverFailures = 0
     private var successes = 0
     /// The number of successes when each operation in flight was sent.
@@ -176,7 +167,7 @@ struct PushMachine: Sendable {
     }
 
     private mutating func consider(_ candidate: Candidate) {
-        let row = RowKey(candidate)
+        let row = candidate.row
         if !seeksDeferred {
             position = candidate.id
             if !broughtForward.isEmpty, broughtForward.contains(candidate.id) {
@@ -256,7 +247,7 @@ struct PushMachine: Sendable {
         guard let row = inFlight.removeValue(forKey: id) else { return }
         if !isKnown(other.id) {
             guard isStillToBeSent(other) else { return holdBack((id, row)) }
-            ready.insert((other.id, RowKey(other)), at: 0)
+            ready.insert((other.id, other.row), at: 0)
             broughtForward.insert(other.id)
         }
         dependents[other.id, default: []].append((id, row))
@@ -265,7 +256,7 @@ struct PushMachine: Sendable {
 
     /// Returns whether the push has still to find an operation and send it.
     private func isStillToBeSent(_ other: Candidate) -> Bool {
-        let row = RowKey(other)
+        let row = other.row
         guard !blocked.contains(row), !earlier.held.contains(other.id), !broughtForward.contains(other.id) else {
             return false
         }
@@ -302,4 +293,13 @@ struct PushMachine: Sendable {
             }
         }
     }
+}
+
+/// A row by its table and key.
+struct RowName: Hashable {
+    let table: String
+    /// Compared by its bytes.
+    let itemKey: RowID
+
+    init(table: String, itemKey: String) { (self.table, self.itemKey) = (table, .string(itemKey)) }
 }
