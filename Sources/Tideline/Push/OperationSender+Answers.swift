@@ -23,38 +23,33 @@ extension OperationSender {
     }
 
     /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is
-    /// there.
+    /// there: a list of the table shows it, once in a push.
+    ///
+    /// - Throws: ``SyncError`` with code network if something else answers in place of the service.
     nonisolated(nonsending) func ask(_ request: RowRequest) async throws -> RowAnswer {
         var call = try dialect.call(for: request)
         // An operation that has failed alone or with others must not make others fail.
         if operation.attempts > 0 { call.isOfRow = false }
         var answer = RowAnswer(request: request, answer: try await connection.send(call))
         if answer.isRefused, answer.answer.isDoubtful, request.action != .lookUp {
-            try await confirmService(after: answer)
+            try await trust.confirm { _ = try await list() }
             answer.answer.isDoubtful = false
         }
         return answer
     }
 
-    /// Checks that the service is there, by a list of the table, once in a push.
-    ///
-    /// - Throws: ``SyncError`` with code network if something else answers in its place.
-    private func confirmService(after answer: RowAnswer) async throws {
-        try await trust.confirm { _ = try await list(for: answer.request) }
-    }
-
     /// Checks that the service is there now, by a list of the table.
     ///
     /// - Throws: ``SyncError`` with code network if it is not.
-    func confirmService() async throws { try await trust.confirming { _ = try await list(for: request(.lookUp)) } }
+    func confirmService() async throws { try await trust.confirming { _ = try await list() } }
 
     /// Checks that the service has the table, by its list, once for each table in a push.
     ///
     /// - Throws: ``SyncError`` with code network if something else answers in its place; ``OperationFailure`` if the
     ///   service does not list the table.
-    private func confirmTable(after answer: RowAnswer) async throws {
+    private func confirmTable() async throws {
         try await trust.confirm(table: table) {
-            let list = try await list(for: answer.request)
+            let list = try await list()
             guard list.kind == .done else { throw missingTable(list) }
         }
     }
@@ -63,8 +58,8 @@ extension OperationSender {
     ///
     /// The list is for an identifier that no row has: a network that cuts off the requests for a row may also cut off
     /// each response that contains it.
-    private func list(for request: RowRequest) async throws -> ServerAnswer {
-        let request = RowRequest(.lookUp, id: connection.options.environment.makeID(), schema: request.schema)
+    private func list() async throws -> ServerAnswer {
+        let request = RowRequest(.lookUp, id: connection.options.environment.makeID(), schema: codec.schema)
         let list = try await connection.send(dialect.confirmation(for: request))
         switch list.kind {
         case .signInNeeded, .unavailable, .serverFailed, .notFromService: throw list.unreachable()
@@ -88,7 +83,7 @@ extension OperationSender {
     /// - Throws: ``SyncError`` with code network if something else answers in place of the service;
     ///   ``OperationFailure`` if the list has the row.
     func confirmGone(_ answer: RowAnswer) async throws -> Row? {
-        if dialect.tableService == nil { try await confirmTable(after: answer) }
+        if dialect.tableService == nil { try await confirmTable() }
         let server = try await lookUpAfterDoubt()
         guard let server, !server.isTombstone else { return server }
         throw OperationFailure(
@@ -335,13 +330,11 @@ extension OperationSender {
 
     /// Requests the server row or tombstone.
     func lookUp() async throws -> Row? {
-        var request = request(.lookUp)
-        request.parameters = []
-        let answer = try await ask(request)
+        let answer = try await ask(RowRequest(.lookUp, id: id, schema: codec.schema))
         switch try kind(of: answer) {
         case .done: break
         case .gone:
-            try await confirmTable(after: answer)
+            try await confirmTable()
             return nil
         default:
             throw answer.answer.isDoubtful ? connection.foreign(answer.answer) : rejection(answer)
