@@ -14,7 +14,7 @@ extension AnswerMeaning {
     /// also of a success. The row is `nil`.
     public init(byStatusOf response: TransportResponse) {
         let code = response.response.status.code
-        let delay = RetryAfter.duration(of: response.response)
+        let delay = response.retryAfter
         switch code {
         case 200..<300: self.init(.done)
         case 401: self.init(.signInNeeded)
@@ -80,27 +80,17 @@ extension HTTPResponse {
     ]
 }
 
-/// Parses the header `Retry-After`: a number of seconds, or a date.
-enum RetryAfter {
-    static func duration(of response: HTTPResponse) -> Duration? {
-        guard let text = response.headerFields[.retryAfter] else { return nil }
-        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 86_400)) }
-        guard let until = HTTPDate.instant(text), let now = ServerClock.time(of: response) else { return nil }
-        return .milliseconds((until.ticks - now.ticks) / 10_000)
-    }
-}
-
 extension TransportResponse {
     /// The time of the server at the response, as its header `Date` tells, to the second; `nil` if there is none.
     ///
     /// A ``CustomDialect`` of a server that lists changes by time steps back from it; see ``ServerPage/nextPull``.
-    public var serverTime: Timestamp? { ServerClock.time(of: response) }
-}
+    public var serverTime: Timestamp? { response.headerFields[.date].flatMap { HTTPDate.instant($0) } }
 
-/// Reads the server's clock from its responses.
-enum ServerClock {
-    /// Returns the time in the header `Date`, or `nil` if there is none or it cannot be parsed.
-    static func time(of response: HTTPResponse) -> Timestamp? {
-        response.headerFields[.date].flatMap { HTTPDate.instant($0) }
+    /// The delay in the header `Retry-After`: a number of seconds, or a date.
+    fileprivate var retryAfter: Duration? {
+        guard let text = response.headerFields[.retryAfter] else { return nil }
+        if let seconds = Int64(text), seconds >= 0 { return .seconds(min(seconds, 86_400)) }
+        guard let until = HTTPDate.instant(text), let now = serverTime else { return nil }
+        return .milliseconds((until.ticks - now.ticks) / 10_000)
     }
 }

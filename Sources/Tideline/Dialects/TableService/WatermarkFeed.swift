@@ -190,11 +190,11 @@ struct TablePageStep: PageStep {
     }
 
     func page(in answer: ServerAnswer, limit: Int, requestedAt: UInt64) throws -> PulledPage {
-        let response = answer.response.response
+        let response = answer.response
         return try PulledPage(
-            body: answer.response.body, plan.codec, skipsRejectedRows: plan.skipsRejectedRows, requested: limit,
-            maximum: plan.query.limit == nil ? nil : limit, hasNextLink: namesNextPage(response),
-            serverDate: ServerClock.time(of: response), requestedAt: requestedAt)
+            body: response.body, plan.codec, skipsRejectedRows: plan.skipsRejectedRows, requested: limit,
+            maximum: plan.query.limit == nil ? nil : limit, hasNextLink: namesNextPage(response.response),
+            serverDate: response.serverTime, requestedAt: requestedAt)
     }
 
     /// Returns whether a response links to a next page.
