@@ -9,7 +9,6 @@ public final class PushOperation: Sendable {
     private struct State {
         var item: Row
         var kind: OperationKind
-        var hasExecuted = false
         var outcome: Result<OperationSender.Result, any Error>?
         var isCancelled = false
     }
@@ -51,10 +50,7 @@ public final class PushOperation: Sendable {
     /// - Throws: ``OperationFailure`` if the operation fails; ``SyncError`` if the push cannot continue.
     @discardableResult
     public func execute() async throws -> Row? {
-        let (kind, item) = state.withLock { state in
-            state.hasExecuted = true
-            return (state.kind, state.item)
-        }
+        let (kind, item) = state.withLock { ($0.kind, $0.item) }
         do {
             let result = try await send(kind, item)
             state.withLock { $0.outcome = .success(result) }
@@ -70,7 +66,6 @@ public final class PushOperation: Sendable {
     public func cancelPush() { state.withLock { $0.isCancelled = true } }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
-    var hasExecuted: Bool { state.withLock { $0.hasExecuted } }
     /// The result of the last execution, or `nil` if there was none or it failed.
     var result: OperationSender.Result? { try? state.withLock { $0.outcome }?.get() }
     /// The error of the last execution, or `nil` if it succeeded.
