@@ -45,10 +45,6 @@ final class SyncControl: Sendable {
     /// Runs the sync that has begun, and ends it.
     func run(_ body: () async -> Void) async {
         await CallScope.run(for: self) { await body() }
-        end()
-    }
-
-    private func end() {
         let waiting = state.withLock { state in
             defer { state = State() }
             // A reader of this status may begin another sync.

@@ -268,11 +268,6 @@ struct SyncMachine: Sendable {
         let random: () -> Double
         var actions: [Action] = []
 
-        init(now: Timestamp, random: @escaping () -> Double) {
-            self.now = now
-            self.random = random
-        }
-
         mutating func schedule(_ timer: Timer, _ delay: Duration) { actions.append(.schedule(timer, delay)) }
     }
 

@@ -247,7 +247,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         }
         guard answer.kind == .done else {
             // A page is its own look-up.
-            var failure = answer.isDoubtful ? puller.connection.foreign(answer) : answer.failure(table: schema.name)
+            var failure = answer.isDoubtful ? puller.connection.foreign(answer) : answer.failure()
             failure.table = schema.name
             if [414, 431].contains(failure.status) { failure.message += "; \(lengthAdvice(for: call))" }
             throw answer.kind == .gone && step.hasCursor ? ExpiredCursor(failure: failure) : failure

@@ -37,8 +37,7 @@ struct Puller<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Throws if subscriptions cannot be pulled, or not together.
-    /// Checks subscriptions before anything is sent.
+    /// Throws if subscriptions cannot be pulled, or not together, before anything is sent.
     func check(_ subscriptions: [SyncSubscription], settings: PullSettings) async throws {
         for (index, subscription) in subscriptions.enumerated() {
             let table = subscription.table

@@ -158,7 +158,11 @@ struct PushRun<Store: LocalStore>: Sendable {
         flight.machine = report(step, &result)
         flight.isUnfinished = step.isUnfinished
         flight.mustWait = step.mustWait
-        if step.givesUp { flight.abort = Self.serverFailing }
+        if step.givesUp {
+            flight.abort = SyncError(
+                .serverFailing,
+                "\(PushMachine.maximumServerFailures) operations in a row failed on the server; try again later")
+        }
         if step.isLost { flight.abort = SyncError.leaseLost }
         for claimed in step.claimed { flight.running.insert(claimed.operation.id) }
     }
@@ -231,12 +235,6 @@ struct PushRun<Store: LocalStore>: Sendable {
         let (subject, verb) = count == 1 ? ("1 operation", "was") : ("\(count) operations", "were")
         pusher.options.logger.notice(
             "\(subject) \(verb) held back because of references to rows whose operations failed or were not sent")
-    }
-
-    private static var serverFailing: SyncError {
-        SyncError(
-            .serverFailing,
-            "\(PushMachine.maximumServerFailures) operations in a row failed on the server; try again later")
     }
 
     private nonisolated(nonsending) func end(of claimed: ClaimedOperation) async -> EndedOperation {

@@ -242,12 +242,10 @@ final class ServerConnection: Sendable {
             _ = try account.userForRequest()
             if let field = try await authorization(refreshAfter: count) { return field }
             return try account.userForRequest().map { format.authentication(token: $0.authenticationToken) }
-        } catch let error as SyncError where error.code == .otherUser {
+        } catch let error as SyncError where [.otherUser, .authentication].contains(error.code) {
             throw error
         } catch is CancellationError {
             throw SyncError(.cancelled, "the sign-in was cancelled")
-        } catch let error as SyncError where error.code == .authentication {
-            throw error
         } catch {
             // The network of the closure may be down, which does not sign the user out.
             throw SyncError(.network, "the authentication token cannot be requested: \(error)", cause: error)
