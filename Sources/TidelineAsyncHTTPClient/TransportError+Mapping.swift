@@ -27,12 +27,21 @@ extension TransportError {
             self.init(.connection, "\(authority) closed the connection before the response was complete", cause: error)
         case is HTTPParserError, is NIOHTTPDecompression.ExtraDecompressionError:
             self.init(.invalidResponse, "\(authority) did not send a valid HTTP response: \(error)", cause: error)
-        case let error as NIOHTTPDecompression.DecompressionError:
-            self.init(error, authority: authority)
+        case NIOHTTPDecompression.DecompressionError.limit:
+            self.init(.tooLarge, "\(authority): the decompressed response is larger than allowed", cause: error)
+        case is NIOHTTPDecompression.DecompressionError:
+            self.init(.invalidResponse, "\(authority): the response cannot be decompressed: \(error)", cause: error)
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(.tls, "no secure connection to \(authority): \(tlsReason(error))", cause: error)
+        case ChannelError.connectTimeout:
+            self.init(.timeout, "the connection to \(authority) timed out", cause: error)
+        #if canImport(Network)
+        // Of Apple's Network framework where it is used.
+        case is HTTPClient.NWTLSError:
+            self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
+        #endif
         default:
-            self.init(platformError: error, authority: authority)
+            self.init(.connection, "the connection to \(authority) failed: \(error)", cause: error)
         }
     }
 
@@ -52,31 +61,6 @@ extension TransportError {
             let code: Code = error.isAboutTheRequest ? .invalidRequest : .connection
             self.init(code, "the request to \(authority) failed: \(error)", cause: error)
         }
-    }
-
-    private init(_ error: NIOHTTPDecompression.DecompressionError, authority: String) {
-        switch error {
-        case .limit:
-            self.init(.tooLarge, "\(authority): the decompressed response is larger than allowed", cause: error)
-        default:
-            self.init(.invalidResponse, "\(authority): the response cannot be decompressed: \(error)", cause: error)
-        }
-    }
-
-    /// Creates a transport error from an error of the operating system, or of Apple's Network framework where it is
-    /// used.
-    private init(platformError error: any Error, authority: String) {
-        if case ChannelError.connectTimeout = error {
-            self.init(.timeout, "the connection to \(authority) timed out", cause: error)
-            return
-        }
-        #if canImport(Network)
-        if error is HTTPClient.NWTLSError {
-            self.init(.tls, "no secure connection to \(authority): \(error)", cause: error)
-            return
-        }
-        #endif
-        self.init(.connection, "the connection to \(authority) failed: \(error)", cause: error)
     }
 }
 
