@@ -1,6 +1,4 @@
-internal import HTTPTypes
 internal import TidelineStore
-internal import TidelineWire
 
 /// A dialect as the core sees it: requests, the meaning of their responses, and the way of a pull through the rows.
 ///

@@ -1,5 +1,3 @@
-internal import TidelineWire
-
 /// The result of a pull.
 public struct PullResult: Sendable, Hashable {
     /// The number of pages received, not counting retries, look-ups, and lists of ``PullSettings/removesLeavers``.

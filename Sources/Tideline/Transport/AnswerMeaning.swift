@@ -1,4 +1,3 @@
-internal import HTTPTypes
 public import TidelineStore
 
 /// The meaning of a response, as a dialect understands it. It determines what the client does next.
