@@ -61,7 +61,9 @@ extension PullRun {
         let found: PullState? = try await puller.database.reading { reader in
             var after = before
             for held in group {
-                let diff = try diff(of: held, 0..<held.page.rows.count, after, mayBeStale: false, in: reader)
+                let diff = try PageDiff(
+                    held, 0..<held.page.rows.count, after, settled: puller.recentlyPushed, mayBeStale: false,
+                    operations: puller.operations, at: nil, in: reader)
                 guard diff.isEmpty else { return nil }
                 _ = after.note(diff, of: held)
             }
@@ -88,9 +90,10 @@ extension PullRun {
             while count < group.count {
                 let held = group[group.startIndex + count]
                 let end = min(after.storedRows + puller.options.rowsPerStep, held.page.rows.count)
-                let diff = try diff(
-                    of: held, after.storedRows..<end, after, mayBeStale: held.commitsOfOthers != commitsOfOthers,
-                    at: epoch, in: writer)
+                let diff = try PageDiff(
+                    held, after.storedRows..<end, after, settled: puller.recentlyPushed,
+                    mayBeStale: held.commitsOfOthers != commitsOfOthers, operations: puller.operations, at: epoch,
+                    in: writer)
                 try diff.write(operations: puller.operations, in: writer)
                 if after.note(diff, of: held) { count += 1 }
                 if count < group.count, puller.database.hasWaitingWrites { return (after, count) }
@@ -100,19 +103,6 @@ extension PullRun {
         }
         state = after
         return count
-    }
-
-    /// - Parameters:
-    ///   - rows: The positions of the rows to compare.
-    ///   - mayBeStale: Whether another process or client may have pushed rows of the page since it was requested.
-    ///   - epoch: See ``SyncDatabase/commitEpoch(_:)``; `nil` in a read transaction.
-    private func diff(
-        of held: PendingPage, _ rows: Range<Int>, _ state: PullState, mayBeStale: Bool, at epoch: UInt64? = nil,
-        in reader: some StoreReader
-    ) throws -> PageDiff {
-        try PageDiff(
-            held, rows, state, settled: puller.recentlyPushed, mayBeStale: mayBeStale, operations: puller.operations,
-            at: epoch, in: reader)
     }
 
     private func save(
