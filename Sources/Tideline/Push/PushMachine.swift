@@ -77,7 +77,8 @@ struct PushMachine: Sendable {
 
     private var last: Int64 = 0
     private var position: Int64 = 0
-    private var inFlight: [Int64: RowName] = [:]
+    /// The operations in flight, each with the number of successes when it was sent.
+    private var inFlight: [Int64: (row: RowName, successesBefore: Int)] = [:]
     /// The operations that were found and not sent yet, in the order in which to send them. Some wait for one of the
     /// same row.
     private var ready: [Entry] = []
@@ -87,8 +88,6 @@ struct PushMachine: Sendable {
     private var waiting: Set<RowName> = []
     private var serverFailures = 0
     private var successes = 0
-    /// The number of successes when each operation in flight was sent.
-    private var successesBefore: [Int64: Int] = [:]
     /// The number of operations since the last success for which the server was not available.
     private var unavailableCount = 0
     /// The number of conflicts of each operation that a policy has resolved.
@@ -127,20 +126,18 @@ struct PushMachine: Sendable {
             wait(id, for: other)
         case .succeeded(let id):
             inFlight[id] = nil
-            successesBefore[id] = nil
             successes += 1
             unavailableCount = 0
             serverFailures = 0
             release(id)
         case .failed(let id, let isServerFailure):
             if !earlier.deferred.contains(id) { serverFailures = isServerFailure ? serverFailures + 1 : 0 }
-            if let row = inFlight.removeValue(forKey: id) { blocked.insert(row) }
-            successesBefore[id] = nil
+            if let row = inFlight.removeValue(forKey: id)?.row { blocked.insert(row) }
             holdBackDependents(of: id)
         case .rebased(let id):
             serverFailures = 0
             resolutions[id, default: 0] += 1
-            if let row = inFlight.removeValue(forKey: id) { ready.insert((id, row), at: 0) }
+            if let row = inFlight.removeValue(forKey: id)?.row { ready.insert((id, row), at: 0) }
         }
     }
 
@@ -155,7 +152,7 @@ struct PushMachine: Sendable {
     func mayFailAlone(_ id: Int64, asksForPause: Bool = false) -> Bool {
         if asksForPause { return earlier.unavailable.contains(id) }
         return earlier.deferred.contains(id) && (successes > 0 || earlier.unavailable.contains(id))
-            || successes > successesBefore[id, default: successes]
+            || successes > inFlight[id]?.successesBefore ?? successes
     }
 
     /// Counts an operation that fails alone. Returns `false` after several since the last success: the server is then
@@ -188,10 +185,9 @@ struct PushMachine: Sendable {
         if serverFailures >= Self.maximumServerFailures { return .giveUp }
         removeBlocked()
         guard inFlight.count < maxInFlight else { return .wait }
-        if let index = ready.firstIndex(where: { !inFlight.values.contains($0.row) }) {
+        if let index = ready.firstIndex(where: { entry in !inFlight.values.contains { $0.row == entry.row } }) {
             let (id, row) = ready.remove(at: index)
-            inFlight[id] = row
-            successesBefore[id] = successes
+            inFlight[id] = (row, successes)
             return .send(id)
         }
         guard awaited.count < Self.maximumWaiting || inFlight.isEmpty else { return .wait }
@@ -244,7 +240,7 @@ struct PushMachine: Sendable {
     }
 
     private mutating func wait(_ id: Int64, for other: Candidate) {
-        guard let row = inFlight.removeValue(forKey: id) else { return }
+        guard let row = inFlight.removeValue(forKey: id)?.row else { return }
         if !isKnown(other.id) {
             guard isStillToBeSent(other) else { return holdBack((id, row)) }
             ready.insert((other.id, other.row), at: 0)
