@@ -5,21 +5,19 @@ internal import TidelineWire
 extension PushRun {
     /// Sends an operation, or lets the delegate perform it.
     nonisolated(nonsending) func answer(to claimed: ClaimedOperation) async throws -> PushAnswer {
-        guard let item = try claimed.item() else {
-            let failure = OperationFailure(
-                .invalidItem, "the row is no longer in the local table; insert it again, or cancel the operation")
-            return PushAnswer(outcome: .failure(failure), kind: claimed.operation.kind)
-        }
-        guard let delegate else {
-            do {
-                let result = try await send(item, as: claimed.operation.kind, claimed)
-                try claimed.codec.requireFit(result.row, .invalidAnswer)
-                return PushAnswer(outcome: .success(result), kind: claimed.operation.kind)
-            } catch let failure as OperationFailure {
-                return PushAnswer(outcome: .failure(failure), kind: claimed.operation.kind)
+        let kind = claimed.operation.kind
+        do {
+            guard let item = try claimed.item() else {
+                throw OperationFailure(
+                    .invalidItem, "the row is no longer in the local table; insert it again, or cancel the operation")
             }
+            if let delegate { return try await answer(to: claimed, item, of: delegate) }
+            let result = try await send(item, as: kind, claimed)
+            try claimed.codec.requireFit(result.row, .invalidAnswer)
+            return PushAnswer(outcome: .success(result), kind: kind)
+        } catch let failure as OperationFailure {
+            return PushAnswer(outcome: .failure(failure), kind: kind)
         }
-        return try await answer(to: claimed, item, of: delegate)
     }
 
     private func answer(
