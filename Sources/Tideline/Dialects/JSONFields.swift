@@ -42,7 +42,7 @@ public struct JSONFields: Codable, Sendable, Hashable {
     }
 
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Name.self)
+        let container = try decoder.container(keyedBy: ColumnKey.self)
         row = Row()
         for name in container.allKeys {
             row[name.stringValue] = try container.decode(JSONContent.self, forKey: name).value
@@ -51,9 +51,9 @@ public struct JSONFields: Codable, Sendable, Hashable {
 
     /// Writes instants as ISO 8601 text, and bytes as base64.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Name.self)
+        var container = encoder.container(keyedBy: ColumnKey.self)
         for (name, value) in row.values {
-            let name = Name(stringValue: name)
+            let name = ColumnKey(stringValue: name)
             switch value {
             case .null: try container.encodeNil(forKey: name)
             case .bool(let value): try container.encode(value, forKey: name)
@@ -66,13 +66,6 @@ public struct JSONFields: Codable, Sendable, Hashable {
                 try container.encode(RecordJSON.decode(JSONContent.self, from: text), forKey: name)
             }
         }
-    }
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 }
 
