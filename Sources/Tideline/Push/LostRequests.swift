@@ -68,10 +68,8 @@ struct LostRequests: Sendable {
     func isAsInserted(_ server: Row) -> Bool? {
         guard isInsert, ItemID.isUUID(server.idText) else { return false }
         guard let created = server["createdAt"]?.timestamp, let updated = server.updatedAt else { return nil }
-        return abs(updated.ticks - created.ticks) <= Self.ticksPerSecond
+        return abs(updated.ticks - created.ticks) <= Timestamp.ticksPerSecond
     }
-
-    private static let ticksPerSecond: Int64 = 10_000_000
 }
 
 extension RowCodec {
