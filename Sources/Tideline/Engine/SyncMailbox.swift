@@ -77,6 +77,7 @@ extension SyncMailbox.State {
         }
     }
 
+    /// Returns all events. The mailbox is not closed, and no taker waits.
     fileprivate mutating func takeEvents() -> [SyncMachine.Event] {
         var events = ends
         if let subscriptions { events.append(.declared(subscriptions)) }
@@ -89,9 +90,7 @@ extension SyncMailbox.State {
         if hasLocalChange { events.append(.localChange) }
         events += changed.sorted { $0 ?? "" < $1 ?? "" }.map { .changed(table: $0) }
         events += reset.sorted().map { .reset(table: $0) }
-        let isClosed = isClosed
         self = SyncMailbox.State()
-        self.isClosed = isClosed
         return events
     }
 }
