@@ -6,15 +6,7 @@ struct BatchColumns {
     private let rules: BatchRules
 
     /// For each stored column of the table, its position in the batch.
-    var positions: [Int?] { rules.columns.positions }
-
-    /// The columns that a row contains.
-    struct Named {
-        /// Whether the row contains every column of the table.
-        var isWhole: Bool
-        /// A required column for a new row that this row lacks.
-        var missing: String?
-    }
+    var positions: [Int?] { rules.positions }
 
     /// - Throws: ``StoreError/Code/invalidValue`` if the identifiers are of another type than the table's.
     init(of shape: RowShape, in table: StoredTable) throws(StoreError) {
@@ -26,21 +18,23 @@ struct BatchColumns {
     /// Checks the identifier and values of a row.
     ///
     /// - Parameter bytes: The bytes of the row.
+    /// - Returns: Whether the row contains every column of the table.
     /// - Throws: ``StoreError/Code/invalidValue``, naming the table, column, and identifier.
-    func check(_ row: borrowing RowView, _ bytes: RowBytes) throws(StoreError) -> Named {
+    func check(_ row: borrowing RowView, _ bytes: RowBytes) throws(StoreError) -> Bool {
         guard row.hasUsableID else { throw invalidID(row) }
         var isWhole = rules.isWhole
-        for index in 0..<rules.columns.tags.count {
+        for index in 0..<rules.tags.count {
             let tag = bytes.tag(at: index)
-            guard !rules.columns.tags[index].contains(tag: tag) else { continue }
+            guard !rules.tags[index].contains(tag: tag) else { continue }
             guard tag == RowTag.absent.rawValue else { throw invalidValue(at: index, row) }
             isWhole = false
         }
-        return Named(isWhole: isWhole, missing: isWhole ? nil : missing(in: row))
+        return isWhole
     }
 
-    private func missing(in row: borrowing RowView) -> String? {
-        for (name, position) in rules.columns.required {
+    /// Returns a required column for a new row that a row lacks, or `nil` if the row lacks none.
+    func missing(in row: borrowing RowView) -> String? {
+        for (name, position) in rules.required {
             guard let position, row.tag(at: position) != .absent else { return name }
         }
         return nil
@@ -52,7 +46,7 @@ struct BatchColumns {
     /// Unsafe pointers: the bytes belong to the batch, which is borrowed during the upsert. In a batch the identifier
     /// follows its row, so both are contiguous.
     func stored(_ row: borrowing RowView, _ header: RowHeader, withID: Bool) -> UnsafeRawBufferPointer? {
-        guard !table.hasRetiredColumns, header.layout == table.currentLayout, header.columns == rules.columns.tags.count
+        guard !table.hasRetiredColumns, header.layout == table.currentLayout, header.columns == rules.tags.count
         else {
             return nil
         }
@@ -88,19 +82,8 @@ struct BatchColumns {
 /// The rules of a table for batches of one shape.
 final class BatchRules: Sendable {
     let shape: RowShape
-    /// Whether the shape has the table's columns in the table's order.
+    /// Whether the shape is that of the table.
     let isWhole: Bool
-    let columns: ColumnRules
-
-    init(shape: RowShape, isWhole: Bool, columns: ColumnRules) {
-        self.shape = shape
-        self.isWhole = isWhole
-        self.columns = columns
-    }
-}
-
-/// The rules of a table for the columns of a batch.
-struct ColumnRules: Sendable {
     /// For each column of the batch, the valid tags of its values; empty if the table does not define the column.
     let tags: [TagSet]
     /// For each stored column of the table, its position in the batch.
@@ -116,6 +99,8 @@ struct ColumnRules: Sendable {
     ///   - target: The shape of the table.
     ///   - stored: The shape of the table, including the columns no longer defined.
     init(of shape: RowShape, in target: RowShape, stored: RowShape) {
+        self.shape = shape
+        isWhole = shape === target
         tags = shape.columns.map { column in
             target.index(of: column.name).map { TagSet(storedIn: target.columns[$0]) } ?? []
         }

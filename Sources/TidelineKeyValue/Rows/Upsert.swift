@@ -31,14 +31,14 @@ struct Upsert: ~Copyable {
         guard let bytes = RowBytes(row) else {
             throw StoreError(.corrupt, "the packed row is malformed", table: table.name)
         }
-        let named = try batch.check(row, bytes)
+        let isWhole = try batch.check(row, bytes)
         guard let key = unsafe row.withIDBytes({ unsafe key.set(id: $0, of: table.ids) }) else {
             throw batch.invalidID(row)
         }
         let preservesCase =
             unsafe table.ids == .folded
             && row.withIDBytes { unsafe $0.compare(UnsafeRawBufferPointer(rebasing: key[KeySpace.length...])) != 0 }
-        if named.isWhole, let value = unsafe batch.stored(row, bytes.header, withID: preservesCase) {
+        if isWhole, let value = unsafe batch.stored(row, bytes.header, withID: preservesCase) {
             // A row that is known to exist and is replaced completely, with the same form of its identifier, needs no
             // lookup. Index entries, however, are made from the old row.
             if remembersKeys, !preservesCase, entries == nil, unsafe store.remembers(key) {
@@ -46,7 +46,7 @@ struct Upsert: ~Copyable {
             }
             try unsafe put(row, value, key: key)
         } else {
-            try unsafe mergePartial(row, preservesCase: preservesCase, missing: named.missing, key: key)
+            try unsafe mergePartial(row, preservesCase: preservesCase, key: key)
         }
     }
 
@@ -74,7 +74,7 @@ struct Upsert: ~Copyable {
 
     /// Stores a row that lacks some columns.
     private mutating func mergePartial(
-        _ row: borrowing RowView, preservesCase: Bool, missing: String?, key: UnsafeRawBufferPointer
+        _ row: borrowing RowView, preservesCase: Bool, key: UnsafeRawBufferPointer
     ) throws {
         if let old = try unsafe store.get(key, { unsafe Array($0) }) {
             try unsafe old.withUnsafeBytes { old in
@@ -83,7 +83,9 @@ struct Upsert: ~Copyable {
             }
             return try unsafe putBuilt(key: key)
         }
-        if let missing { throw batch.invalid("a new row must have a value for this column", missing, row) }
+        if let missing = batch.missing(in: row) {
+            throw batch.invalid("a new row must have a value for this column", missing, row)
+        }
         try unsafe row.withIDBytes { try unsafe builder.build(row, batch, originalID: preservesCase ? $0 : nil) }
         let built = builder.bytes
         try unsafe built.withUnsafeBytes { value in

@@ -16,9 +16,9 @@ final class StoredTable: Sendable {
     let storedShape: RowShape
     let hasRetiredColumns: Bool
     /// The rules for a batch with the table's own columns.
-    let rules: ColumnRules
-    /// The rules for the shape of the last batch, which most batches share with the previous one.
-    private let lastBatch = Mutex<BatchRules?>(nil)
+    private let rules: BatchRules
+    /// The shape of the last batch, which most batches share with the previous one, and the rules for it.
+    private let lastBatch = Mutex<(shape: RowShape, rules: BatchRules)?>(nil)
 
     init(_ definition: StoredDefinition) {
         let schema = definition.schema
@@ -32,7 +32,7 @@ final class StoredTable: Sendable {
             ? shape : RowShape(table: schema.name, idType: schema.idType, columns: columns)
         allRows = definition.rows.range
         hasRetiredColumns = !definition.retired.isEmpty
-        rules = ColumnRules(of: shape, in: shape, stored: storedShape)
+        rules = BatchRules(of: shape, in: shape, stored: storedShape)
         evaluator = Evaluator(schema: schema)
         ids = IDRule(schema)
         indexes = definition.indexes.map { StoredIndex($0, of: shape) }
@@ -51,12 +51,9 @@ final class StoredTable: Sendable {
 
     /// Returns the rules for batches of a shape.
     func rules(for batch: RowShape) -> BatchRules {
-        if let known = lastBatch.withLock({ $0 }), known.shape === batch { return known }
-        let isWhole = batch.hasSameColumns(as: shape)
-        let found = BatchRules(
-            shape: batch, isWhole: isWhole,
-            columns: isWhole ? rules : ColumnRules(of: batch, in: shape, stored: storedShape))
-        lastBatch.withLock { $0 = found }
+        if let known = lastBatch.withLock({ $0 }), known.shape === batch { return known.rules }
+        let found = batch.hasSameColumns(as: shape) ? rules : BatchRules(of: batch, in: shape, stored: storedShape)
+        lastBatch.withLock { $0 = (batch, found) }
         return found
     }
 
