@@ -41,9 +41,6 @@ struct KeyBuilder {
     /// Removes the key and begins a sort key.
     mutating func begin() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Removes the bytes after the first `count`.
-    mutating func truncate(to count: Int) { bytes.removeLast(bytes.count - count) }
-
     // MARK: Ids
 
     /// Appends the identifier of a row in the form that ``RowView`` uses: UTF-8, or eight little-endian bytes.

@@ -7,8 +7,7 @@ struct KeyGroup {
 
     /// The common prefix of the keys.
     private(set) var prefix: [UInt8] = []
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
+    private var keys = KeyList()
 
     /// Whether a key with a prefix of the given length belongs to the group.
     func holds(_ key: UnsafeRawBufferPointer, prefixCount: Int) -> Bool {
@@ -22,15 +21,13 @@ struct KeyGroup {
     mutating func begin(_ key: UnsafeRawBufferPointer, prefixCount: Int) {
         prefix.removeAll(keepingCapacity: true)
         unsafe prefix.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[..<prefixCount]))
-        bytes.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        keys.removeAll()
     }
 
     /// Adds a key, or returns `false` if the group is full.
     mutating func add(_ key: UnsafeRawBufferPointer) -> Bool {
-        guard ends.count < Self.capacity else { return false }
-        unsafe bytes.append(contentsOf: key)
-        ends.append(bytes.count)
+        guard keys.count < Self.capacity else { return false }
+        unsafe keys.append(key)
         return true
     }
 
@@ -38,14 +35,13 @@ struct KeyGroup {
     func forEachKeyAscending(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws -> ScanStep {
-        try unsafe bytes.withUnsafeBytes { bytes in
-            for index in ends.indices.reversed() {
-                let start = index == 0 ? 0 : ends[index - 1]
-                let key = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<ends[index]])
-                if case .stop = try unsafe body(key, UnsafeRawBufferPointer(start: nil, count: 0)) { return .stop }
+        for index in (0..<keys.count).reversed() {
+            let step = try unsafe keys.withKey(at: index) { key in
+                try unsafe body(key, UnsafeRawBufferPointer(start: nil, count: 0))
             }
-            return .next
+            if case .stop = step { return .stop }
         }
+        return .next
     }
 
     /// Returns the part of `range` that contains the group's keys.
@@ -54,5 +50,32 @@ struct KeyGroup {
         return KeyRange(
             from: prefix.precedes(range.lower) ? range.lower : prefix,
             to: end.precedes(range.upper) ? end : range.upper)
+    }
+}
+
+/// Keys in one buffer, in the order in which they were added.
+struct KeyList {
+    private var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    var count: Int { ends.count }
+
+    mutating func append(_ key: UnsafeRawBufferPointer) {
+        unsafe bytes.append(contentsOf: key)
+        ends.append(bytes.count)
+    }
+
+    /// Removes all keys, but keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    /// Calls `body` with the key at a position.
+    func withKey<T>(at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+        let start = index == 0 ? 0 : ends[index - 1]
+        return try unsafe bytes.withUnsafeBytes { bytes in
+            try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[start..<ends[index]]))
+        }
     }
 }

@@ -55,13 +55,16 @@ struct QueryRun {
     }
 
     /// Returns the keys of the rows in the query's window.
-    func matchingIDs() throws -> RowKeys {
-        var keys = RowKeys(of: table)
+    func matchingIDs() throws -> KeyList {
+        var keys = KeyList()
         guard query.limit != 0 else { return keys }
         // If rows are sorted, no columns need to be kept.
         let projection = RowProjection([], of: table)
+        var key = KeyBuilder(table.rows)
         _ = try run(projection, countsMatches: false, copies: false) { row in
-            keys.append(row)
+            key.begin(table.rows)
+            unsafe row.withIDBytes { unsafe key.append(id: $0, of: table.ids) }
+            unsafe key.bytes.withUnsafeBytes { unsafe keys.append($0) }
             return .next
         }
         return keys
@@ -121,38 +124,5 @@ struct QueryRun {
         }
         try sorter.forEachSortedRow(body)
         return count
-    }
-}
-
-/// The keys of rows in one buffer.
-struct RowKeys {
-    private let table: StoredTable
-    private var key: KeyBuilder
-    private var bytes: [UInt8] = []
-    private var ends: [Int] = []
-
-    /// Creates an empty list of keys of the table's rows.
-    init(of table: StoredTable) {
-        self.table = table
-        key = KeyBuilder(table.rows)
-    }
-
-    /// Adds the key of a row.
-    mutating func append(_ row: borrowing RowView) {
-        key.truncate(to: KeySpace.length)
-        unsafe row.withIDBytes { unsafe key.append(id: $0, of: table.ids) }
-        bytes.append(contentsOf: key.bytes)
-        ends.append(bytes.count)
-    }
-
-    /// Calls `body` with each key, in the order in which the keys were added.
-    func forEachKey(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        try unsafe bytes.withUnsafeBytes { bytes in
-            var start = 0
-            for end in ends {
-                try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-                start = end
-            }
-        }
     }
 }

@@ -190,10 +190,13 @@ final class Session {
     func delete(ids: [RowID], from name: String) throws -> Int {
         try changing { store in
             let table = try table(name)
-            var removal = Removal(entries(of: table), in: store)
-            for id in ids { _ = try unsafe table.withKey(of: id) { try unsafe removal.remove(key: $0) } }
-            try changeRowCount(of: table, by: -removal.count)
-            return removal.count
+            let entries = entries(of: table)
+            var count = 0
+            for id in ids {
+                if try unsafe table.withKey(of: id, { try unsafe remove($0, entries, from: store) }) { count += 1 }
+            }
+            try changeRowCount(of: table, by: -count)
+            return count
         }
     }
 
@@ -203,11 +206,26 @@ final class Session {
         // A query that is rejected has changed nothing.
         let run = try QueryRun(query, table: table, keys: store, isWriting: true, lookup: nil)
         return try changing { store in
-            var removal = Removal(entries(of: table), in: store)
-            try unsafe run.matchingIDs().forEachKey { _ = try unsafe removal.remove(key: $0) }
-            try changeRowCount(of: table, by: -removal.count)
-            return removal.count
+            let entries = entries(of: table)
+            var count = 0
+            let keys = try run.matchingIDs()
+            for index in 0..<keys.count {
+                if try unsafe keys.withKey(at: index, { try unsafe remove($0, entries, from: store) }) { count += 1 }
+            }
+            try changeRowCount(of: table, by: -count)
+            return count
         }
+    }
+
+    /// Removes the row with the given key and its index entries. Returns whether the row existed.
+    private func remove(
+        _ key: UnsafeRawBufferPointer, _ entries: IndexEntries?, from store: any KeyStore
+    ) throws -> Bool {
+        if let entries {
+            guard try unsafe store.find(key, { try unsafe entries.noteOld(key: key, value: $0) }) else { return false }
+            try unsafe entries.remove(from: store, ofRowAt: key)
+        }
+        return try unsafe store.delete(key)
     }
 
     /// Returns the object that maintains the index entries of a table's rows, or `nil` if the table has no indexes.

@@ -136,9 +136,6 @@ import TidelineSupport
         key.append(.string("long gone"))
         key.begin(KeySpace(number: 2))
         key.append(.bool(true))
-        let count = key.bytes.count
-        key.append(.int(5))
-        key.truncate(to: count)
         #expect(key.bytes == [0, 0, 0, 2, 3, 1])
     }
 }

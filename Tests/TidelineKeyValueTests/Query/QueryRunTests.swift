@@ -44,8 +44,8 @@ import TidelineSupport
         let all = try fixture.table.evaluator.result(
             of: TableQuery(query.table, predicate: query.predicate), over: rows)
         #expect(try fixture.count(query) == all.rows.count, "\(note)")
-        var keys: [[UInt8]] = []
-        try fixture.run(query).matchingIDs().forEachKey { keys.append(Array($0)) }
+        let found = try fixture.run(query).matchingIDs()
+        let keys = (0..<found.count).map { index in found.withKey(at: index) { Array($0) } }
         #expect(keys == expected.rows.compactMap(\.id).map(fixture.rowKey), "\(note)")
     }
 }
