@@ -2,8 +2,6 @@ internal import TidelineStore
 
 /// Merges the changes of an ``OverlayTransaction`` into a scan of its snapshot, entry by entry.
 struct OverlayCursor {
-    typealias Body = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-
     typealias Values = (_ place: Int) -> OverlayChanges.Change
 
     private var cursor: MapCursor
@@ -20,7 +18,7 @@ struct OverlayCursor {
 
     /// Passes the changes before an entry of the snapshot to `body`, then the entry itself or its changed form.
     mutating func merge(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ values: Values, _ body: Body
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ values: Values, _ body: EntryBody
     ) throws -> ScanStep {
         while !cursor.isAtEnd {
             let order = unsafe cursor.withEntry { changed, _ in
@@ -34,12 +32,12 @@ struct OverlayCursor {
     }
 
     /// Passes the changes after the last entry of the snapshot to `body`.
-    mutating func finish(_ values: Values, _ body: Body) throws {
+    mutating func finish(_ values: Values, _ body: EntryBody) throws {
         while !cursor.isAtEnd, try unsafe passOn(values, body) == .next {}
     }
 
     /// Passes the current change to `body`, unless its key was removed, and advances the cursor.
-    private mutating func passOn(_ values: Values, _ body: Body) throws -> ScanStep {
+    private mutating func passOn(_ values: Values, _ body: EntryBody) throws -> ScanStep {
         defer { cursor.advance() }
         return try unsafe cursor.withEntry { key, place in
             guard case .stored(let value) = unsafe values(OverlayChanges.place(place)) else { return .next }

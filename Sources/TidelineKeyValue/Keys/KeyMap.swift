@@ -31,10 +31,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         return isFound
     }
 
-    final func scan(
-        _ range: KeyRange, descending: Bool,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws {
+    final func scan(_ range: KeyRange, descending: Bool, _ body: EntryBody) throws {
         let shortLength = overflowKeys.shortLength
         guard shortLength < .max else { return try unsafe snapshot.scan(range, descending: descending, body) }
         let stored = overflowKeys.storedRange(of: range)
@@ -58,10 +55,7 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
     }
 
     /// Calls `body` with the keys of a range, including overflow keys, that are stored in another range.
-    private func scanLongKeys(
-        of range: KeyRange, in stored: KeyRange, descending: Bool,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws {
+    private func scanLongKeys(of range: KeyRange, in stored: KeyRange, descending: Bool, _ body: EntryBody) throws {
         let overflowKeys = overflowKeys
         var run = LongKeyRun(descending: descending, range: range)
         try unsafe snapshot.scan(stored, descending: descending) { key, value in
@@ -122,7 +116,7 @@ private struct LongKeyRun {
     /// - Parameter isWithin: Whether a short key is in the range.
     mutating func pass(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ overflowKeys: OverflowKey, isWithin: Bool,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+        _ body: EntryBody
     ) throws -> ScanStep {
         let isLong = unsafe overflowKeys.isLong(key)
         if unsafe !isLong || !continues(with: key, shortLength: overflowKeys.shortLength),
@@ -149,9 +143,7 @@ private struct LongKeyRun {
     }
 
     /// Passes the entries of the run that are in the range to `body` in order, and begins a new run.
-    mutating func emit(
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws -> ScanStep {
+    mutating func emit(_ body: EntryBody) throws -> ScanStep {
         guard !isEmpty else { return .next }
         var sorted = entries
         entries = []

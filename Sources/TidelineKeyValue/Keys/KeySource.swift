@@ -1,5 +1,8 @@
 internal import TidelineStore
 
+/// A closure that receives a key and its value, which are borrowed until it returns.
+typealias EntryBody = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+
 /// The keys and values of one snapshot, with keys of any length, as read by all code above an engine.
 ///
 /// It is used as an existential that is created once for each read or write body. Code that runs for every row is
@@ -10,10 +13,7 @@ protocol KeySource: AnyObject {
     func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
 
     /// Calls `body` with the keys of the range and their values, in order, until it returns ``ScanStep/stop``.
-    func scan(
-        _ range: KeyRange, descending: Bool,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws
+    func scan(_ range: KeyRange, descending: Bool, _ body: EntryBody) throws
 }
 
 /// The keys and values of one transaction, with keys of any length; the methods are those of ``KeyValueTransaction``.
@@ -40,6 +40,16 @@ extension KeySource {
     /// Returns a copy of the bytes of a value.
     func value(_ key: [UInt8]) throws -> [UInt8]? {
         try unsafe key.withUnsafeBytes { try unsafe get($0) { unsafe Array($0) } }
+    }
+
+    /// Returns whether a range contains no key.
+    func isEmpty(_ range: KeyRange) throws -> Bool {
+        var isEmpty = true
+        try unsafe scan(range, descending: false) { _, _ in
+            isEmpty = false
+            return .stop
+        }
+        return isEmpty
     }
 }
 
@@ -75,10 +85,7 @@ final class TimedKeys: KeySource {
         return try unsafe base.find(key, body)
     }
 
-    func scan(
-        _ range: KeyRange, descending: Bool,
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws {
+    func scan(_ range: KeyRange, descending: Bool, _ body: EntryBody) throws {
         try unsafe base.scan(range, descending: descending) { key, value in
             try pass()
             return try unsafe body(key, value)

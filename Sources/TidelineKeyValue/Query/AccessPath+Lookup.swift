@@ -23,12 +23,7 @@ extension AccessPath {
     /// Whether the path's only range contains no key.
     func isEmpty(in keys: any KeySource) throws -> Bool {
         guard case .ranges(let ranges) = keyRanges, ranges.count == 1 else { return false }
-        var isEmpty = true
-        try unsafe keys.scan(ranges[0], descending: false) { _, _ in
-            isEmpty = false
-            return .stop
-        }
-        return isEmpty
+        return try keys.isEmpty(ranges[0])
     }
 }
 

@@ -32,9 +32,7 @@ struct KeyGroup {
     }
 
     /// Calls `body` with each key and an empty value, beginning with the key that was added last.
-    func forEachKeyAscending(
-        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-    ) throws -> ScanStep {
+    func forEachKeyAscending(_ body: EntryBody) throws -> ScanStep {
         for index in (0..<keys.count).reversed() {
             let step = try unsafe keys.withKey(at: index) { key in
                 try unsafe body(key, UnsafeRawBufferPointer(start: nil, count: 0))

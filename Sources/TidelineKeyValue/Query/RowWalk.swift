@@ -11,9 +11,6 @@ final class RowWalk {
     private let filter: CompiledFilter?
     private let index: IndexLookup?
 
-    /// A closure that receives a key of the path, a row's or an index's, and its value.
-    typealias PlaceBody = (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-
     init(_ path: AccessPath, of table: StoredTable, keys: any KeySource) throws(StoreError) {
         self.path = path
         self.table = table
@@ -174,7 +171,7 @@ final class RowWalk {
     // MARK: Places
 
     /// Calls `body` with each key of the path, a row's or an index's, in the path's order.
-    func forEachPlace(_ body: PlaceBody) throws {
+    func forEachPlace(_ body: EntryBody) throws {
         var last = ScanStep.next
         switch path.keyRanges {
         case .keys(let keys):
@@ -197,7 +194,7 @@ final class RowWalk {
         }
     }
 
-    private func scan(_ range: KeyRange, _ body: PlaceBody) throws {
+    private func scan(_ range: KeyRange, _ body: EntryBody) throws {
         switch path.direction {
         case .unordered, .ascending: try unsafe keys.scan(range, descending: false, body)
         case .descending: try unsafe keys.scan(range, descending: true, body)
@@ -209,7 +206,7 @@ final class RowWalk {
     /// identifier.
     ///
     /// Each group of such keys is collected in memory. A group that exceeds the limit is visited by a separate scan.
-    private func scanGroups(_ range: KeyRange, _ body: PlaceBody) throws {
+    private func scanGroups(_ range: KeyRange, _ body: EntryBody) throws {
         guard let index else { return try unsafe keys.scan(range, descending: true, body) }
         var rest = range
         while true {

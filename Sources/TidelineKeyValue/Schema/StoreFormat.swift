@@ -90,7 +90,7 @@ extension KeySource {
     /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/notAStore``, ``StoreError/Code/corrupt``.
     func checkFormat(for engine: some OrderedKeyValueEngine) throws -> Bool {
         guard let stored = try value(StoreFormat.formatKey) else {
-            guard try isEmpty(.meta), try isEmpty(KeySpace(number: 1)) else {
+            guard try isEmpty(KeySpace.meta.range), try isEmpty(KeySpace(number: 1).range) else {
                 // The state of the definitions shows that a store wrote it.
                 guard try value(StoreFormat.generationKey)?.count != 12 else {
                     throw StoreError(.corrupt, "the format record is missing; restore the store from a copy")
@@ -118,15 +118,6 @@ extension KeySource {
                 "the store was written with another maximum key length than the engine \(engine.capabilities.name) has")
         }
         return true
-    }
-
-    private func isEmpty(_ space: KeySpace) throws -> Bool {
-        var isEmpty = true
-        try unsafe scan(space.range, descending: false) { _, _ in
-            isEmpty = false
-            return .stop
-        }
-        return isEmpty
     }
 
     /// Returns the generation of the definitions and the number of the next key space.
