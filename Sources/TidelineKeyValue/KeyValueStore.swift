@@ -16,7 +16,7 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public let capabilities: StoreCapabilities
     private let engine: Engine
     private let overflowKeys: OverflowKey
-    private let sharesFilesWithProcesses: Bool
+    private var sharesFilesWithProcesses: Bool { capabilities.sharesFilesWithProcesses }
     let lock = ReadWriteLock()
     private let definitions: LockedValue<Definitions>
     /// The objects that maintain the indexes of the tables that were changed, whose memory the next write uses.
@@ -35,7 +35,6 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     public init(engine: Engine) throws {
         self.engine = engine
         capabilities = engine.storeCapabilities
-        sharesFilesWithProcesses = engine.capabilities.sharesFilesWithProcesses
         do {
             try Self.requireKeyLength(of: engine)
             overflowKeys = unsafe OverflowKey(maximum: engine.maximumKeyLength)
@@ -172,18 +171,14 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     private func keys(of snapshot: Engine.Snapshot) -> any KeySource { readMap.init(snapshot, overflowKeys) }
 
     public func write<T>(_ body: (KeyValueStoreWriter) throws -> T) throws -> T {
-        try transaction { session in
-            try body(KeyValueStoreWriter(session: session))
-        } ended: { isCommitted in
-            if !isCommitted { definitions.withLock { $0.forgetRowCounts() } }
-        }
+        try transaction { session in try body(KeyValueStoreWriter(session: session)) }
     }
 
     /// Runs a transaction.
     ///
     /// - Parameter ended: Called with whether the transaction was committed, before another one may begin.
     private func transaction<T>(
-        _ body: (Session) throws -> T, ended: (_ isCommitted: Bool) -> Void
+        _ body: (Session) throws -> T, ended: (_ isCommitted: Bool) -> Void = { _ in }
     ) throws -> T {
         try checkCancellation()
         try lock.beginWriting()

@@ -14,11 +14,6 @@ class KeyMap<Snapshot: KeyValueSnapshot>: KeySource {
         self.overflowKeys = overflowKeys
     }
 
-    /// Creates the map of an engine's snapshot with the given maximum key length.
-    convenience init(_ snapshot: Snapshot, maximumKeyLength: Int) {
-        unsafe self.init(snapshot, OverflowKey(maximum: maximumKeyLength))
-    }
-
     final func find(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         guard unsafe overflowKeys.isLong(key) else { return try unsafe snapshot.get(key, body) }
         var isFound = false

@@ -25,8 +25,6 @@ struct KeyIntervals: Hashable, Sendable {
 
     private init(intervals: [KeyInterval]) { self.intervals = intervals }
 
-    init(_ interval: KeyInterval) { intervals = [interval] }
-
     /// Creates the union of the given intervals. Adjacent intervals are not merged, so that adjacent values stay single
     /// values.
     init(union: [KeyInterval]) {

@@ -216,5 +216,5 @@ extension StoredIndex {
 
 extension KeyIntervals {
     /// All values except null.
-    static let allValues = KeyIntervals(KeyInterval(lower: [KeyBuilder.Mark.notANumber], upper: nil))
+    static let allValues = KeyIntervals(union: [KeyInterval(lower: [KeyBuilder.Mark.notANumber], upper: nil)])
 }

@@ -15,16 +15,15 @@ struct RowProjection {
     func append(_ row: borrowing RowView, to rows: inout PackedRows) throws(StoreError) {
         rows.beginRow()
         for (index, position) in positions.enumerated() {
-            switch row.tag(at: position) {
+            let tag = row.tag(at: position)
+            switch tag {
             case .absent, .null: rows.setNull(at: index)
             case .false: rows.setBool(false, at: index)
             case .true: rows.setBool(true, at: index)
             case .int: rows.setInt(row.int(at: position) ?? 0, at: index)
             case .double: rows.setDouble(row.double(at: position) ?? 0, at: index)
             case .timestamp: rows.setTimestamp(row.timestamp(at: position) ?? .min, at: index)
-            case .string: unsafe rows.setBytes(row.bytes(at: position), as: .string, at: index)
-            case .bytes: unsafe rows.setBytes(row.bytes(at: position), as: .bytes, at: index)
-            case .json: unsafe rows.setBytes(row.bytes(at: position), as: .json, at: index)
+            case .string, .bytes, .json: unsafe rows.setBytes(row.bytes(at: position), as: tag, at: index)
             }
         }
         unsafe row.withIDBytes { unsafe rows.setID(bytes: $0) }

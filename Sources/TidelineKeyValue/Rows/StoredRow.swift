@@ -37,7 +37,7 @@ struct StoredRow {
 extension UnsafeRawBufferPointer {
     /// Whether these bytes, with `A`–`Z` replaced by `a`–`z`, equal `folded`.
     fileprivate func isSameFolded(as folded: UnsafeRawBufferPointer) -> Bool {
-        unsafe count == folded.count && zip(self, folded).allSatisfy { ($0 &- 0x41 < 26 ? $0 | 0x20 : $0) == $1 }
+        unsafe count == folded.count && zip(self, folded).allSatisfy { $0.asciiFolded == $1 }
     }
 }
 

@@ -26,7 +26,7 @@ struct SchemaPlan {
 
     /// - Parameter limit: The maximum number of tables and indexes, or `nil` if there is no limit.
     /// - Throws: ``StoreError/Code/schemaMismatch``, naming table and column; ``StoreError/Code/tooManyTables``.
-    init(defining schemas: [TableSchema], over catalog: Catalog, limit: Int? = nil) throws(StoreError) {
+    init(defining schemas: [TableSchema], over catalog: Catalog, limit: Int?) throws(StoreError) {
         nextSpace = catalog.nextSpace
         used = catalog.spaces
         self.limit = limit

@@ -110,8 +110,8 @@ extension KeySource {
                 "the store has format \(found.version)\(reason); this version supports format "
                     + "\(StoreFormat.version). Update the program")
         }
-        let limit = engine.maximumKeyLength == .max ? nil : engine.maximumKeyLength
-        guard let record = try? RecordJSON.decode(FormatRecord.self, from: stored), record.maximumKeyLength == limit
+        guard let record = try? RecordJSON.decode(FormatRecord.self, from: stored),
+            record.maximumKeyLength == FormatRecord(engine).maximumKeyLength
         else {
             throw StoreError(
                 .corrupt,
@@ -203,7 +203,7 @@ extension KeyStore {
     }
 
     func writeFormatRecord(for engine: some OrderedKeyValueEngine) throws {
-        try put(StoreFormat.formatKey, Array(try RecordJSON.encode(FormatRecord(engine)).utf8))
+        try put(StoreFormat.formatKey, try RecordJSON.encode(FormatRecord(engine)).utf8)
     }
 
     /// Adds the features that the tables require to the format record.
@@ -213,7 +213,7 @@ extension KeyStore {
             !record.requires.contains(StoreFormat.reusedLayouts)
         else { return }
         record.requires.append(StoreFormat.reusedLayouts)
-        try put(StoreFormat.formatKey, Array(try RecordJSON.encode(record).utf8))
+        try put(StoreFormat.formatKey, try RecordJSON.encode(record).utf8)
     }
 
     func writeGeneration(of catalog: Catalog) throws {
@@ -224,7 +224,7 @@ extension KeyStore {
     }
 
     func writeDefinition(_ definition: StoredDefinition) throws {
-        try put(StoreFormat.definitionKey(definition.rows), Array(try RecordJSON.encode(definition).utf8))
+        try put(StoreFormat.definitionKey(definition.rows), try RecordJSON.encode(definition).utf8)
     }
 
     func writeRowCount(_ count: Int, of rows: KeySpace) throws {

@@ -49,6 +49,7 @@ struct Definitions {
     }
 
     /// Moves the row counts to a transaction, which returns them in its ``TransactionOutcome`` if it is committed.
+    /// Otherwise they are forgotten.
     ///
     /// Moving them avoids a copy when the transaction changes them.
     mutating func checkOutRowCounts() -> (known: Definitions, rowCounts: RowCounts) {

@@ -156,16 +156,14 @@ final class Session {
     }
 
     func count(_ query: TableQuery) throws -> Int {
-        let (run, table) = try run(query)
-        return try run.count(rowCount: { try rowCount(of: table) })
+        let run = try run(query)
+        return try run.count(rowCount: { try rowCount(of: run.table) })
     }
 
-    func plan(for query: TableQuery) throws -> QueryPlan { try run(query).0.plan }
+    func plan(for query: TableQuery) throws -> QueryPlan { try run(query).plan }
 
-    private func run(_ query: TableQuery) throws -> (QueryRun, StoredTable) {
-        let keys = try keys()
-        let table = try table(query.table)
-        return (try QueryRun(query, table: table, keys: keys, isWriting: isWriting, lookup: nil), table)
+    private func run(_ query: TableQuery) throws -> QueryRun {
+        try QueryRun(query, table: table(query.table), keys: keys(), isWriting: isWriting, lookup: nil)
     }
 
     private func rowCount(of table: StoredTable) throws -> Int {
@@ -201,18 +199,16 @@ final class Session {
     }
 
     func delete(matching query: TableQuery) throws -> Int {
-        let store = try store()
-        let table = try table(query.table)
         // A query that is rejected has changed nothing.
-        let run = try QueryRun(query, table: table, keys: store, isWriting: true, lookup: nil)
+        let run = try run(query)
         return try changing { store in
-            let entries = entries(of: table)
+            let entries = entries(of: run.table)
             var count = 0
             let keys = try run.matchingIDs()
             for index in 0..<keys.count {
                 if try unsafe keys.withKey(at: index, { try unsafe remove($0, entries, from: store) }) { count += 1 }
             }
-            try changeRowCount(of: table, by: -count)
+            try changeRowCount(of: run.table, by: -count)
             return count
         }
     }

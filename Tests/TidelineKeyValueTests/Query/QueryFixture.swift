@@ -26,7 +26,7 @@ struct QueryFixture {
     /// - Parameter maximumKeyLength: The length above which keys become overflow keys.
     init(_ schema: TableSchema, _ rows: borrowing PackedRows, maximumKeyLength: Int = .max) throws {
         table = StoredTable(testing: schema)
-        map = KeyStoreMap(entries, maximumKeyLength: maximumKeyLength)
+        map = KeyStoreMap(entries, OverflowKey(maximum: maximumKeyLength))
         rowCount = rows.count
         for position in 0..<rows.count { try rows.withRow(at: position) { try store($0) } }
     }

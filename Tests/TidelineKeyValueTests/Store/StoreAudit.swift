@@ -12,7 +12,7 @@ struct StoreAudit<Snapshot: KeyValueSnapshot> {
     static func run<Engine: OrderedKeyValueEngine>(_ engine: Engine, _ comment: Comment = "") throws
     where Engine.Snapshot == Snapshot {
         try engine.read { snapshot throws in
-            let map = KeyMap(snapshot, maximumKeyLength: engine.maximumKeyLength)
+            let map = KeyMap(snapshot, OverflowKey(maximum: engine.maximumKeyLength))
             let audit = StoreAudit(map: map, comment: comment)
             #expect(try map.checkFormat(for: engine), comment)
             let catalog = try map.catalog()
