@@ -30,10 +30,7 @@ public final class LMDBEngine: OrderedKeyValueEngine {
     private let options: LMDBOptions
     private let isClosed = Atomic(false)
 
-    /// The maximum length of a key in bytes.
-    static let keyLimit = FileLayout.maximumKeyLength
-
-    public var maximumKeyLength: Int { Self.keyLimit }
+    public var maximumKeyLength: Int { FileLayout.maximumKeyLength }
 
     public var path: String? { environment.path }
 

@@ -141,9 +141,9 @@ public final class LMDBTransaction: KeyValueTransaction {
     private func prepare(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer
     ) throws(StoreError) -> UnsafeRawBufferPointer {
-        guard key.count <= LMDBEngine.keyLimit else {
+        guard key.count <= FileLayout.maximumKeyLength else {
             throw StoreError(
-                .invalidValue, "a key has \(key.count) bytes; LMDB allows at most \(LMDBEngine.keyLimit)")
+                .invalidValue, "a key has \(key.count) bytes; LMDB allows at most \(FileLayout.maximumKeyLength)")
         }
         guard value.count <= Int(clamping: UInt32.max) - Checksum.size else {
             throw StoreError(.invalidValue, "a value of \(value.count) bytes exceeds the limit of LMDB")

@@ -98,9 +98,10 @@ extension Environment {
             mdb_env_close(handle)
             throw openingError(result, path, mapSize: rounded, options)
         }
-        guard mdb_env_get_maxkeysize(handle) >= LMDBEngine.keyLimit else {
+        guard mdb_env_get_maxkeysize(handle) >= FileLayout.maximumKeyLength else {
             mdb_env_close(handle)
-            throw StoreError(.unsupported, "this build of LMDB limits keys to less than \(LMDBEngine.keyLimit) bytes")
+            throw StoreError(
+                .unsupported, "this build of LMDB limits keys to less than \(FileLayout.maximumKeyLength) bytes")
         }
         return handle
     }

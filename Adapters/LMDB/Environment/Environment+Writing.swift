@@ -150,12 +150,6 @@ extension Environment {
 
     // MARK: Writers of other processes
 
-    var file: Int32 {
-        var file: mdb_filehandle_t = -1
-        mdb_env_get_fd(handle, &file)
-        return file
-    }
-
     /// Waits until no other process that uses this engine writes. On a file system without such locks, a transaction
     /// that outgrows the map beside another process fails with ``StoreError/Code/busy``.
     private func lockFile(within timeout: Duration) throws(StoreError) {

@@ -41,6 +41,8 @@ final class Environment: @unchecked Sendable {
     var isIntact = false
     /// Whether the data file was created by this opening. Changes only while the file is being opened.
     var isNew = false
+    /// LMDB's descriptor of the data file.
+    let file: Int32
     /// The path of the data file, and its identity when it was opened.
     let dataPath: String
     let identity: FileIdentity?
@@ -62,6 +64,7 @@ final class Environment: @unchecked Sendable {
         dataPath = folder.dataPath
         var file: mdb_filehandle_t = -1
         mdb_env_get_fd(handle, &file)
+        self.file = file
         identity = FileIdentity(of: file)
         lockPath = folder.lockPath
         lockIdentity = FileIdentity(at: lockPath)

@@ -36,7 +36,9 @@ final class FileVerifier {
         try walk(head.free, "the list of free pages", TreeWalk.Order.numbers) { node throws(StoreError) in
             try self.verifyFreePages(node)
         }
-        try requireNewest()
+        // A meta page with a wrong number could restore an old state. Every transaction after the first frees the pages
+        // that it replaced, at least the root of the list of tables, under its own number.
+        try require(hasOwnFreePages || head.transaction < 2, "its meta page is not of transaction \(head.transaction)")
         try walk(head.main, "the list of tables", TreeWalk.Order.bytes) { node throws(StoreError) in
             try self.noteSpace(node)
         }
@@ -117,12 +119,6 @@ final class FileVerifier {
         // Exception: a failed commit wrote the roots that it was to have there, and its number is recorded.
         let hasFailedRoot = previous?.failedCommit == head.transaction + 1
         try require(hasPreviousRoot || !needsRoot || hasFailedRoot, "its meta pages are inconsistent")
-    }
-
-    /// Checks the number of the meta page: a wrong one could restore an old state. Every transaction after the first
-    /// frees the pages that it replaced, at least the root of the list of tables, under its own number.
-    private func requireNewest() throws(StoreError) {
-        try require(hasOwnFreePages || head.transaction < 2, "its meta page is not of transaction \(head.transaction)")
     }
 
     private func noteSpace(_ node: PageView.Node) throws(StoreError) {
