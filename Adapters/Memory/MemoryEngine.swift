@@ -29,11 +29,8 @@ public final class MemoryEngine: OrderedKeyValueEngine {
 
     /// Replaces the map. Frees the old map outside the lock, because that takes time if no snapshot uses it.
     private func replaceCommitted(by map: OrderedMap) {
-        let old = committed.withLock { committed in
-            let old = committed
-            committed = map
-            return old
-        }
-        withExtendedLifetime(old) {}
+        var map = map
+        committed.withLock { swap(&$0, &map) }
+        withExtendedLifetime(map) {}
     }
 }

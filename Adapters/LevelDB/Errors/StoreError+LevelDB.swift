@@ -10,10 +10,7 @@ extension StoreError {
     /// description.
     static func levelDB(_ message: UnsafeMutablePointer<CChar>, path: String, doing: String) -> StoreError {
         defer { leveldb_free(message) }
-        return levelDB(text: String(cString: message), path: path, doing: doing)
-    }
-
-    static func levelDB(text: String, path: String, doing: String) -> StoreError {
+        let text = String(cString: message)
         let number = systemErrors.first { text.hasSuffix(describe($0)) }
         return StoreError(
             Code(levelDB: text, systemError: number), "\(doing): \(text)", path: path,

@@ -6,8 +6,7 @@ struct LogRecord {
     /// The start and end offsets in the file.
     var start = 0
     var end = 0
-    /// The length of the record, and its bytes up to the requested number.
-    var length = 0
+    /// The bytes of the record, up to the requested number.
     var bytes: [UInt8] = []
 }
 
@@ -44,8 +43,6 @@ struct LogReader {
     private var blockStart = 0
     private var position = 0
     private var isLastBlock = false
-    /// The end of the last complete record.
-    private(set) var end = 0
     /// A description of the damage, after the reader has reached it.
     private(set) var damage: String?
     /// Whether the damaged part looks unwritten: zeros up to the end of a sector.
@@ -69,11 +66,9 @@ struct LogReader {
             }
             if !isWithin { record.start = blockStart + fragment.start }
             isWithin = true
-            record.length += fragment.content.count
             record.bytes += block[fragment.content].prefix(limit - record.bytes.count)
             guard fragment.kind == .full || fragment.kind == .last else { continue }
-            end = blockStart + fragment.content.upperBound
-            record.end = end
+            record.end = blockStart + fragment.content.upperBound
             return record
         }
         return nil
@@ -85,7 +80,7 @@ struct LogReader {
             try readBlock()
         }
         let content = position + Self.headerSize
-        let length = Int(block[position + 4]) | Int(block[position + 5]) << 8
+        let length = contentLength(at: position)
         guard content + length <= block.count else {
             if content + length > Self.blockSize || !isCut(at: position) { meetDamage("the length", content + length) }
             return nil
@@ -118,7 +113,7 @@ struct LogReader {
             var header = 0
             while header + Self.headerSize <= block.count, isWhole(at: header) {
                 if beginsRecord(at: header) { return true }
-                header += Self.headerSize + (Int(block[header + 4]) | Int(block[header + 5]) << 8)
+                header += Self.headerSize + contentLength(at: header)
             }
         }
         return false
@@ -139,6 +134,8 @@ struct LogReader {
         }
         isLastBlock = block.count < Self.blockSize
     }
+
+    private func contentLength(at header: Int) -> Int { Int(block[header + 4]) | Int(block[header + 5]) << 8 }
 
     // MARK: Checksums
 
@@ -172,7 +169,7 @@ struct LogReader {
     }
 
     private func isWhole(at header: Int) -> Bool {
-        let length = Int(block[header + 4]) | Int(block[header + 5]) << 8
+        let length = contentLength(at: header)
         return Kind(rawValue: block[header + 6]) != nil && length > 0
             && length <= block.count - header - Self.headerSize && hasChecksum(at: header, length)
     }
