@@ -8,8 +8,6 @@ final class Statement {
     private let path: String?
     /// The buffer into which rows are packed, kept for the next execution.
     private var buffer: RowBuffer?
-    /// The use count of the cache when the statement was last returned to it.
-    var lastUse = 0
 
     init(_ sql: String, on database: OpaquePointer, path: String?) throws(StoreError) {
         var handle: OpaquePointer?

@@ -1,18 +1,15 @@
 internal import TidelineStore
 
-/// The prepared statements of a connection that are not in use, by their text.
+/// The prepared statements of a connection that are not in use.
 final class StatementCache {
     private let database: OpaquePointer
     private let path: String?
-    /// The most recently used statements, the latest at the end: comparing a few texts is cheaper than hashing one.
-    private var recent: [Statement] = []
-    private var idle: [String: [Statement]] = [:]
-    private var idleCount = 0
-    private var uses = 0
+    /// The most recently used statement is at the end. Comparing texts, most of which differ in length, is cheaper than
+    /// hashing one.
+    private var idle: [Statement] = []
 
-    private static let maximumRecentStatements = 8
-    /// The maximum number of further statements; beyond it, the least recently used one is finalized.
-    private static let maximumIdleStatements = 128
+    /// The maximum number of statements; beyond it, the least recently used one is finalized.
+    private static let maximumStatements = 128
 
     init(of database: OpaquePointer, path: String?) {
         self.database = database
@@ -20,42 +17,19 @@ final class StatementCache {
     }
 
     /// Finalizes all statements.
-    func removeAll() {
-        recent.removeAll()
-        idle.removeAll()
-    }
+    func removeAll() { idle.removeAll() }
 
     /// Returns a prepared statement, from the cache if possible. Return it with ``putBack(_:)``.
     func take(_ sql: String) throws(StoreError) -> Statement {
-        if let index = recent.lastIndex(where: { $0.sql == sql }) { return recent.remove(at: index) }
-        if let statement = idle[sql]?.popLast() {
-            idleCount -= 1
-            return statement
-        }
+        if let index = idle.lastIndex(where: { $0.sql.isSameBytes(as: sql) }) { return idle.remove(at: index) }
         return try Statement(sql, on: database, path: path)
     }
 
     /// Resets a statement and keeps it for the next use.
     func putBack(_ statement: Statement) {
         statement.reset()
-        recent.append(statement)
-        if recent.count > Self.maximumRecentStatements { keep(recent.removeFirst()) }
-    }
-
-    private func keep(_ statement: Statement) {
-        uses += 1
-        statement.lastUse = uses
-        idle[statement.sql, default: []].append(statement)
-        idleCount += 1
-        if idleCount > Self.maximumIdleStatements { dropLeastRecentlyUsed() }
-    }
-
-    private func dropLeastRecentlyUsed() {
-        idle = idle.filter { !$0.value.isEmpty }
-        let oldest = idle.min { ($0.value.first?.lastUse ?? 0) < ($1.value.first?.lastUse ?? 0) }
-        guard let sql = oldest?.key else { return }
-        idle[sql]?.removeFirst()
-        idleCount -= 1
+        idle.append(statement)
+        if idle.count > Self.maximumStatements { idle.removeFirst() }
     }
 }
 
