@@ -123,16 +123,8 @@ final class Session {
     ) throws(StoreError) -> Statement {
         try connection.checkTime()
         try connection.willRead()
-        return try bind(parameters, in: table) { () throws(StoreError) in
-            try query.statement.take(from: connection.statements)
-        }
-    }
-
-    private func bind(
-        _ parameters: [Value], in table: StoredTable, to statement: () throws(StoreError) -> Statement
-    ) throws(StoreError) -> Statement {
         do throws(StoreError) {
-            let statement = try statement()
+            let statement = try query.statement.take(from: connection.statements)
             try statement.bind(parameters)
             return statement
         } catch {
@@ -181,13 +173,10 @@ final class Session {
 
     func delete(matching query: TableQuery) throws(StoreError) -> Int {
         let connection = try writableConnection()
-        let table = try self.table(query.table)
-        try query.validate(against: table.schema)
-        let compiled = try table.delete(query)
-        let statement = try bind(compiled.parameters, in: table) { () throws(StoreError) in
-            try connection.statements.take(compiled.sql)
-        }
-        defer { connection.statements.putBack(statement) }
+        let statements = try statements(query.table, on: connection)
+        let (kept, parameters) = try statements.query(query, for: .deletion, evictingTo: connection.statements)
+        let statement = try prepare(kept, parameters, in: statements.table, on: connection)
+        defer { putBack(statement, of: kept, to: connection) }
         do {
             try statement.run()
         } catch {

@@ -2,8 +2,8 @@ internal import TidelineStore
 
 /// A compiled query, reused for a query that differs only in its values.
 final class KeptQuery {
-    /// The result that is requested.
-    enum Purpose { case rows, count }
+    /// The rows of the query are returned, counted, or deleted.
+    enum Purpose { case rows, count, deletion }
 
     private let query: TableQuery
     private let purpose: Purpose
@@ -25,16 +25,15 @@ final class KeptQuery {
     static func compile(
         _ query: TableQuery, for purpose: Purpose, of table: StoredTable
     ) throws(StoreError) -> (KeptQuery, [Value]) {
+        let columns = purpose == .rows && query.selection != nil ? query.resultColumns(of: table.schema) : nil
+        let compiled: CompiledQuery
         switch purpose {
-        case .count:
-            let compiled = try table.selectCount(query)
-            return (KeptQuery(query, purpose, compiled, shape: table.shape), compiled.parameters)
-        case .rows:
-            let columns = query.selection == nil ? nil : query.resultColumns(of: table.schema)
-            let shape = columns.map { table.shape(of: $0) } ?? table.shape
-            let compiled = try table.select(columns.map(StoredTable.columnList) ?? table.columnList, for: query)
-            return (KeptQuery(query, purpose, compiled, shape: shape), compiled.parameters)
+        case .rows: compiled = try table.select(columns.map(StoredTable.columnList) ?? table.columnList, for: query)
+        case .count: compiled = try table.selectCount(query)
+        case .deletion: compiled = try table.delete(query)
         }
+        let shape = columns.map { table.shape(of: $0) } ?? table.shape
+        return (KeptQuery(query, purpose, compiled, shape: shape), compiled.parameters)
     }
 
     /// Returns the parameters with which this statement answers another query, or `nil` if the other query has a
@@ -50,7 +49,7 @@ final class KeptQuery {
             guard known.hasText(of: predicate, values: &values) else { return nil }
         default: return nil
         }
-        if purpose == .rows, other.isWindow { values += other.windowParameters }
+        if purpose != .count, other.isWindow { values += other.windowParameters }
         return CompiledQuery.arrange(values, places)
     }
 }
