@@ -55,11 +55,10 @@ struct PredicateCompiler {
             case .value(.literal(let value)): fragments.append(literal(value))
             case .value(let node):
                 steps.append(.endValue(node))
-                guard node.isComputed else {
-                    steps.append(.condition(node, negated: false))
-                    continue
+                switch node {
+                case .function, .arithmetic: steps += node.children.reversed().map { .value($0) }
+                default: steps.append(.condition(node, negated: false))
                 }
-                steps += node.children.reversed().map { .value($0) }
             case .endCondition(let node, let negated): try endCondition(node, negated: negated, &fragments)
             case .endValue(let node): try endValue(node, &fragments)
             }
@@ -125,14 +124,13 @@ struct PredicateCompiler {
             throw unsupported("\(arithmetic.rawValue) takes numbers only")
         }
         if type == .null { return .null }
-        var result: SQLFragment
+        // Null if it is not a number, such as after a division by zero.
         switch arithmetic {
-        case .add, .subtract: result = .binary(a, arithmetic.symbol, b, .addition, type: type)
-        case .multiply, .divide: result = .binary(a, arithmetic.symbol, b, .multiplication, type: type)
-        case .modulo: result = .call(SQLFunction.modulo.name, [a, b], type: type)
+        case .add, .subtract: return .binary(a, arithmetic.symbol, b, .addition, type: type, isNeverNull: false)
+        case .multiply, .divide:
+            return .binary(a, arithmetic.symbol, b, .multiplication, type: type, isNeverNull: false)
+        case .modulo: return .call(SQLFunction.modulo.name, [a, b], type: type)
         }
-        result.isNeverNull = false
-        return result
     }
 
     private func function(
@@ -156,16 +154,6 @@ struct PredicateCompiler {
 
     private func unsupported(_ message: String) -> StoreError {
         StoreError(.unsupportedQuery, message, table: table.schema.name)
-    }
-}
-
-extension RowPredicate {
-    /// Whether the node computes a value from other values.
-    fileprivate var isComputed: Bool {
-        switch self {
-        case .function, .arithmetic: true
-        case .column, .literal, .comparison, .membership, .and, .or, .not: false
-        }
     }
 }
 
@@ -204,15 +192,9 @@ extension PredicateCompiler {
         let right = folding ? b.folded : b.equated(with: a)
         // `=` with a null gives null, which counts as false in a condition: correct if one side is never null. `IS NOT`
         // is the exact opposite of equality in every case.
-        guard !negated else { return exact(.binary(left, "IS NOT", right, .equality)) }
+        guard !negated else { return .binary(left, "IS NOT", right, .equality, isNeverNull: true) }
         return a.isNeverNull || b.isNeverNull
-            ? .binary(left, "=", right, .equality) : exact(.binary(left, "IS", right, .equality))
-    }
-
-    private static func exact(_ fragment: SQLFragment) -> SQLFragment {
-        var fragment = fragment
-        fragment.isNeverNull = true
-        return fragment
+            ? .binary(left, "=", right, .equality) : .binary(left, "IS", right, .equality, isNeverNull: true)
     }
 
     /// Returns a test that both operands are null, the only case in which values of incomparable types are equal.
@@ -224,8 +206,7 @@ extension PredicateCompiler {
     }
 
     fileprivate static func areComparable(_ a: OperandType, _ b: OperandType) -> Bool {
-        guard a != .null, b != .null else { return false }
-        return a == b || (a.isNumeric && b.isNumeric)
+        a != .null && b != .null && a.isComparable(with: b)
     }
 
     fileprivate mutating func membership(

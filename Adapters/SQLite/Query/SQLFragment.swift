@@ -38,20 +38,23 @@ struct SQLFragment {
     /// Creates an expression of two operands with an operator between them, with no more parentheses than needed:
     /// operators of equal precedence associate to the left, so a tree that is deep only on its left side becomes a flat
     /// text.
+    ///
+    /// - Parameter isNeverNull: By default, whether that is true of both operands.
     static func binary(
-        _ left: SQLFragment, _ symbol: String, _ right: SQLFragment, _ level: Level, type: OperandType = .value(.bool)
+        _ left: SQLFragment, _ symbol: String, _ right: SQLFragment, _ level: Level, type: OperandType = .value(.bool),
+        isNeverNull: Bool? = nil
     ) -> SQLFragment {
         let a = left.level < level ? left.parenthesized : left
         let b = right.level <= level ? right.parenthesized : right
         return SQLFragment(
             text: "\(a.text) \(symbol) \(b.text)", places: a.places + b.places, level: level, type: type,
-            isNeverNull: left.isNeverNull && right.isNeverNull, nesting: max(a.nesting, b.nesting))
+            isNeverNull: isNeverNull ?? (left.isNeverNull && right.isNeverNull), nesting: max(a.nesting, b.nesting))
     }
 
     static func call(_ function: String, _ operands: [SQLFragment], type: OperandType) -> SQLFragment {
         SQLFragment(
             text: "\(function)(\(operands.map(\.text).joined(separator: ", ")))", places: operands.flatMap(\.places),
-            level: .primary, type: type, isNeverNull: false, nesting: 1 + (operands.map(\.nesting).max() ?? 0))
+            level: .primary, type: type, nesting: 1 + (operands.map(\.nesting).max() ?? 0))
     }
 
     /// Returns the expression followed by a postfix operator such as `IS NULL`.
@@ -126,8 +129,6 @@ enum ConditionGroup {
     private static func flat(_ terms: [SQLFragment], _ deepest: Int, all: Bool) -> SQLFragment {
         var others = terms
         let first = others.remove(at: deepest).truth
-        var result = SQLFragment.binary(first, all ? "&" : "|", combine(others, all: all).truth, .bits)
-        result.isNeverNull = true
-        return result
+        return .binary(first, all ? "&" : "|", combine(others, all: all).truth, .bits)
     }
 }
