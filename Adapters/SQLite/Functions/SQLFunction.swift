@@ -12,15 +12,8 @@ enum SQLFunction: String, CaseIterable {
 
     var name: String { "tideline_\(rawValue)" }
 
-    fileprivate var argumentCounts: [Int32] {
-        switch self {
-        case .length, .lower, .upper, .trim, .round, .floor, .ceiling, .year, .month, .day, .hour, .minute, .second:
-            [1]
-        case .indexOf, .startsWith, .endsWith, .contains, .modulo: [2]
-        case .substring: [2, 3]
-        case .replace: [3]
-        }
-    }
+    /// The number of arguments: that of the predicate's function. The remainder is arithmetic, with two operands.
+    fileprivate var arity: ClosedRange<Int> { RowPredicate.Function(rawValue: rawValue)?.arity ?? 2...2 }
 
     /// Computes the result. SQLite calls a C function pointer, which cannot carry context, so each function is a
     /// closure of its own.
@@ -57,11 +50,12 @@ enum SQLFunctions {
     /// Registers the functions and the collation on a connection to the file at `path`.
     static func register(on database: OpaquePointer, path: String?) throws(StoreError) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
-        var result = FoldingCollation.register(on: database)
+        var result = sqlite3_create_collation_v2(
+            database, FoldingCollation.name, SQLITE_UTF8, nil, FoldingCollation.compare, nil)
         for function in SQLFunction.allCases {
-            for count in function.argumentCounts where result == SQLITE_OK {
+            for count in function.arity where result == SQLITE_OK {
                 result = sqlite3_create_function_v2(
-                    database, function.name, count, flags, nil, function.implementation, nil, nil, nil)
+                    database, function.name, Int32(count), flags, nil, function.implementation, nil, nil, nil)
             }
         }
         guard result == SQLITE_OK else {
@@ -105,10 +99,6 @@ enum FoldingCollation {
     static let compare:
         @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?) -> Int32 =
             tideline_compare_folded
-
-    static func register(on database: OpaquePointer) -> Int32 {
-        sqlite3_create_collation_v2(database, name, SQLITE_UTF8, nil, compare, nil)
-    }
 }
 
 /// The arguments of a call.
