@@ -67,7 +67,11 @@ extension Connection {
 
     /// Locks out others until the connection is closed, which then leaves the log in place.
     private func excludeOthers() throws(StoreError) {
-        try lockOut()
+        let result = tideline_lock_file(handle)
+        guard result == SQLITE_OK else {
+            throw result & 0xFF == SQLITE_BUSY
+                ? lockedOut(Int(result)) : .sqlite(result, handle, path: path, doing: "the file could not be locked")
+        }
         guard tideline_leave_log(handle) == SQLITE_OK else {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
@@ -102,13 +106,6 @@ extension Connection {
             default: throw error
             }
         }
-    }
-
-    private func lockOut() throws(StoreError) {
-        let result = tideline_lock_file(handle)
-        guard result != SQLITE_OK else { return }
-        throw result & 0xFF == SQLITE_BUSY
-            ? lockedOut(Int(result)) : .sqlite(result, handle, path: path, doing: "the file could not be locked")
     }
 
     private func lockedOut(_ code: Int?) -> StoreError {

@@ -51,7 +51,14 @@ public final class SQLiteStore: LocalStore {
     ///
     /// Reads and writes exclude each other; a read inside a write body throws ``StoreError/Code/busy``.
     public static func inMemory(options: SQLiteOptions = .init()) throws -> SQLiteStore {
-        try SQLiteStore(inMemory: options)
+        let deadline = Deadline(after: options.busyTimeout)
+        let connection = try Connection.open(nil, for: .writing, options: options)
+        try connection.prepareStore(options, mayCreate: true, deadline: deadline)
+        let capabilities = StoreCapabilities(
+            name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false,
+            limitsQueryTime: true)
+        let pool = ConnectionPool(writer: connection, readers: [], maximumReaders: 1, open: nil)
+        return SQLiteStore(capabilities, try connection.firstCatalog(deadline), pool, options)
     }
 
     private init(
@@ -106,18 +113,6 @@ public final class SQLiteStore: LocalStore {
         let pool = ConnectionPool(writer: nil, readers: [reader], maximumReaders: options.maximumReaders) {
             () throws(StoreError) in try Connection.openForReading(path, options)
         }
-        self.init(capabilities, catalog, pool, options)
-    }
-
-    private convenience init(inMemory options: SQLiteOptions) throws(StoreError) {
-        let deadline = Deadline(after: options.busyTimeout)
-        let connection = try Connection.open(nil, for: .writing, options: options)
-        try connection.prepareStore(options, mayCreate: true, deadline: deadline)
-        let capabilities = StoreCapabilities(
-            name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false,
-            limitsQueryTime: true)
-        let catalog = try connection.firstCatalog(deadline)
-        let pool = ConnectionPool(writer: connection, readers: [], maximumReaders: 1, open: nil)
         self.init(capabilities, catalog, pool, options)
     }
 
@@ -275,9 +270,7 @@ extension Connection {
     /// Returns the catalog of a store that was just opened; reading it detects damage early.
     fileprivate func firstCatalog(_ deadline: Deadline) throws(StoreError) -> Catalog {
         try deadline.retrying { () throws(StoreError) in
-            try self.perform(.begin)
-            defer { self.rollBack() }
-            return try self.loadCatalog(generation: try self.generation())
+            try self.inSnapshot { () throws(StoreError) in try self.loadCatalog(generation: try self.generation()) }
         }
     }
 }

@@ -132,7 +132,8 @@ extension Connection {
         }
     }
 
-    private func inSnapshot<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+    /// Returns the result of reads in one snapshot.
+    func inSnapshot<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
         try perform(.begin)
         defer { rollBack() }
         return try body()

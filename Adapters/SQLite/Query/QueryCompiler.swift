@@ -2,7 +2,7 @@ internal import TidelineStore
 
 /// A query compiled to one statement.
 struct CompiledQuery {
-    let sql: String
+    fileprivate(set) var sql: String
     let parameters: [Value]
     /// The index in the query's values of each parameter; `nil` if all parameters are in the query's order.
     let places: [Int]?
@@ -16,18 +16,10 @@ struct CompiledQuery {
         parameters = Self.arrange(values, self.places)
     }
 
-    private init(sql: String, _ other: CompiledQuery) {
-        self.sql = sql
-        (parameters, places) = (other.parameters, other.places)
-    }
-
     /// Returns the parameters for the values of a query with the same text.
     static func arrange(_ values: [Value], _ places: [Int]?) -> [Value] {
         places.map { $0.map { values[$0] } } ?? values
     }
-
-    /// Returns a statement with this one's text between `start` and `end`.
-    func within(_ start: String, _ end: String) -> CompiledQuery { CompiledQuery(sql: start + sql + end, self) }
 }
 
 extension StoredTable {
@@ -42,7 +34,9 @@ extension StoredTable {
     /// Returns a statement that deletes the query's rows.
     func delete(_ query: TableQuery) throws(StoreError) -> CompiledQuery {
         guard query.isWindow else { return try compile("DELETE", query) }
-        return try select("\"id\"", for: query).within("DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (", ")")
+        var rows = try select("\"id\"", for: query)
+        rows.sql = "DELETE FROM \(schema.name.sqlName) WHERE \"id\" IN (\(rows.sql))"
+        return rows
     }
 
     private func compile(

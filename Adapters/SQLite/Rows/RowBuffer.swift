@@ -10,7 +10,7 @@ internal import TidelineStore
 /// write to it first ensures its capacity.
 final class RowBuffer {
     private let table: StoredTable
-    private let shape: RowShape
+    let shape: RowShape
     private let columns: [PackedColumn]
     /// Always wide: the length of a row is not known when its first column is written.
     private let tables: RowTables<UInt32>
@@ -26,9 +26,6 @@ final class RowBuffer {
     }
 
     deinit { room.base.deallocate() }
-
-    /// Returns whether the buffer is for rows of these columns.
-    func isFor(_ shape: RowShape) -> Bool { self.shape === shape }
 
     /// Calls `body` with the statement's current row, which has `id` in the first column and then the columns of the
     /// shape.

@@ -144,8 +144,8 @@ struct PartialUpsert {
     private func refused(
         _ statement: Statement, _ result: Int32, _ column: String, _ row: borrowing RowView
     ) -> StoreError {
-        var error = statement.failure(result)
-        (error.table, error.column, error.id) = (table.name, column, row.idText)
+        var error = statement.failure(result).naming(row, in: table)
+        error.column = column
         return error
     }
 }

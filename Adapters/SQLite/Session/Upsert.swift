@@ -86,10 +86,6 @@ struct Upsert: ~Copyable {
                 .invalidValue, "an id must have 1 to 255 characters", table: table.name, column: "id", id: row.idText)
         }
         if let whole, bind(row, to: whole.handle, from: 0) { return try whole.run(for: row, in: table) }
-        try runPartial(row)
-    }
-
-    private mutating func runPartial(_ row: borrowing RowView) throws(StoreError) {
         if partial == nil {
             partial = PartialUpsert(into: table, of: shape, isWhole: whole != nil, statements, on: connection)
         }

@@ -106,7 +106,7 @@ final class Statement {
 
     /// Returns the buffer for rows of these columns, reusing the one of the last execution if it matches.
     func rowBuffer(table: StoredTable, shape: RowShape) -> RowBuffer {
-        if let buffer, buffer.isFor(shape) { return buffer }
+        if let buffer, buffer.shape === shape { return buffer }
         let new = RowBuffer(table: table, shape: shape)
         buffer = new
         return new

@@ -5,13 +5,10 @@ final class TableStatements {
     let table: StoredTable
     /// The catalog in which the table was last found.
     var catalog: Catalog?
-    /// Selects the row with a given id.
+    /// The statements of ``StoredTable`` with the same names.
     let selectRow: KeptStatement
-    /// Deletes the row with a given id.
     let deleteRow: KeptStatement
-    /// Inserts a row that names every column, or updates the existing one.
     let upsertWholeRow: KeptStatement
-    /// Upserts ``StoredTable/groupSize`` rows that name every column.
     let upsertGroup: KeptStatement?
     /// The statements for rows that name only some columns, the most recently used at the end.
     private var upserts: [KeptUpsert] = []
