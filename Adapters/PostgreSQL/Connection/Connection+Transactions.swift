@@ -10,9 +10,9 @@ extension Connection {
 
     /// Settings of transactions. None is a setting of the session, which a pooler would pass on to other clients.
     struct Settings {
-        /// The statements at the beginning of each transaction.
-        fileprivate(set) var all: [String] = []
-        /// Further statements at the beginning of each write.
+        /// The statements at the beginning of each read.
+        fileprivate(set) var reading: [String] = []
+        /// The statements at the beginning of each write.
         fileprivate(set) var writing: [String] = []
         /// The limit for the beginning of a transaction, which can wait for a lock.
         fileprivate(set) var beginning = Limit.serverResponds
@@ -27,18 +27,20 @@ extension Connection {
         let session = try execute("SELECT pg_backend_pid(), current_setting('synchronous_commit')")
         findPooler(session.text(0, 0))
         let milliseconds = max(1, min(options.busyTimeout / .milliseconds(1), Double(Int32.max)))
-        settings.all = ["SET LOCAL lock_timeout = \(Int32(milliseconds))"]
+        let lockTimeout = "SET LOCAL lock_timeout = \(Int32(milliseconds))"
+        settings.reading = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", lockTimeout]
+        settings.writing = ["BEGIN ISOLATION LEVEL READ COMMITTED", lockTimeout]
         settings.beginning = .time(max(options.responseTimeout, options.busyTimeout + .seconds(1)))
         settings.rows = options.responseTimeout * 2
         settings.ending = .time(options.responseTimeout * 2)
         let durability = session.text(0, 1) ?? "on"
         if options.durability != .full {
-            settings.writing = ["SET LOCAL synchronous_commit = off"]
+            settings.writing.append("SET LOCAL synchronous_commit = off")
         } else if durability == "off" {
-            settings.writing = ["SET LOCAL synchronous_commit = on"]
+            settings.writing.append("SET LOCAL synchronous_commit = on")
         } else if isPooled {
             // Another client of the pooler may have lowered it for the session.
-            settings.writing = ["SET LOCAL synchronous_commit = \(durability)"]
+            settings.writing.append("SET LOCAL synchronous_commit = \(durability)")
         }
     }
 
@@ -50,7 +52,7 @@ extension Connection {
 
     /// Begins a read of one snapshot, which the first statement fixes.
     func beginReading(_ format: StoreFormat) throws(StoreError) -> Start {
-        try start(["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"] + settings.all, format.selectStore, format)
+        try start(settings.reading, format.selectStore, format)
     }
 
     /// Begins a write: changes the only row of the store's table first, and thus waits for the writers of all
@@ -60,17 +62,21 @@ extension Connection {
     /// can fail because of concurrent changes until the end. The transaction is not declared to write, so that a server
     /// whose operator has stopped writes by `default_transaction_read_only` refuses it.
     func beginWriting(_ format: StoreFormat) throws(StoreError) -> Start {
-        try start(
-            ["BEGIN ISOLATION LEVEL READ COMMITTED"] + settings.all + settings.writing, format.lockStore,
-            format)
+        try start(settings.writing, format.lockStore, format)
     }
 
-    /// Begins a write that does not depend on the store.
-    func beginTransaction() throws(StoreError) {
+    /// Runs `body` in a transaction that does not depend on the store.
+    func transaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         limit = settings.beginning
-        let statements = ["BEGIN ISOLATION LEVEL READ COMMITTED"] + settings.all + settings.writing
-        try execute(statements.joined(separator: "; "))
+        try execute(settings.writing.joined(separator: "; "))
         limit = .serverResponds
+        do throws(StoreError) {
+            try body()
+            try commit()
+        } catch {
+            rollBack()
+            throw error
+        }
     }
 
     /// Waits until the writes in progress have ended, if they do in time. Reports no error: a write reports the same

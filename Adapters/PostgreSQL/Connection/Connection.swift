@@ -257,14 +257,10 @@ final class Connection {
     private func awaitResult() -> Bool {
         var isSent = PQflush(handle) != 1
         guard !isSent || PQisBusy(handle) != 0 else { return true }
-        var wait: Duration
-        switch limit {
-        case .time(let duration): wait = duration
-        case .serverResponds: wait = responseTimeout
-        }
-        var end = ContinuousClock.now + wait
+        let first = if case .time(let duration) = limit { duration } else { responseTimeout }
+        var end = ContinuousClock.now + first
         while !isSent || PQisBusy(handle) != 0 {
-            wait = end - .now
+            let wait: Duration = end - .now
             if wait <= .zero {
                 guard case .serverResponds = limit, serverResponds() else { return false }
                 end = .now + responseTimeout

@@ -58,19 +58,6 @@ extension Connection {
             || error.hasState(SQLState.uniqueViolation, SQLState.duplicateTable, SQLState.duplicateSchema)
     }
 
-    /// Runs `body` in a transaction that does not depend on the store.
-    func transaction<T>(_ body: () throws(StoreError) -> T) throws(StoreError) -> T {
-        try beginTransaction()
-        do throws(StoreError) {
-            let result = try body()
-            try commit()
-            return result
-        } catch {
-            rollBack()
-            throw error
-        }
-    }
-
     /// Loads all definitions as of the current transaction.
     func loadCatalog(_ format: StoreFormat, generation: Int64) throws(StoreError) -> Catalog {
         let rows = try run(format.selectDefinitions)

@@ -96,7 +96,8 @@ struct PredicateCompiler {
 
     private func column(_ name: String) -> Operand? {
         if name == "id" {
-            return Operand(sql: table.key, type: table.schema.idType == .int ? .int : .string, isFolded: table.foldsID)
+            let schema = table.schema
+            return Operand(sql: table.key, type: schema.idType == .int ? .int : .string, isFolded: schema.foldsID)
         }
         guard let index = table.shape.index(of: name) else { return nil }
         let column = table.columns[index]

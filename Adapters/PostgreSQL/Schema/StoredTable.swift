@@ -54,12 +54,9 @@ final class StoredTable: StoredTableType {
         min(max(bytes / max(rowSize.load(ordering: .relaxed), 1), 1), limit)
     }
 
-    /// Whether string identifiers compare without regard to ASCII case.
-    var foldsID: Bool { schema.foldsID }
-
     /// Returns the value that the primary key has for an id.
     func keyValue(_ id: RowID) -> Value {
-        if case .string(let text) = id, foldsID { .string(text.asciiLowercased) } else { id.value }
+        if case .string(let text) = id, schema.foldsID { .string(text.asciiLowercased) } else { id.value }
     }
 }
 

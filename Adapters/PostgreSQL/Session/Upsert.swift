@@ -44,7 +44,7 @@ struct Upsert {
     private mutating func add(_ row: borrowing RowView) throws(StoreError) {
         let named = try check(row)
         var key = Array(row.packedID)
-        if table.foldsID { for index in key.indices where key[index] &- 0x41 < 26 { key[index] |= 0x20 } }
+        if table.schema.foldsID { for index in key.indices where key[index] &- 0x41 < 26 { key[index] |= 0x20 } }
         let isFull = keys.count == Self.maximumRows || byteCount >= Self.maximumBytes
         if isFull || named != self.named || known.contains(key) { try flush() }
         if named != self.named || known.isEmpty {
@@ -52,7 +52,7 @@ struct Upsert {
             missing = missing(named)
         }
         key.withUnsafeBytes { keys.append(shape.idType == .int ? .int : .string, $0) }
-        if table.foldsID { ids.append(.string, row.packedID) }
+        if table.schema.foldsID { ids.append(.string, row.packedID) }
         byteCount += 2 * key.count
         for index in 0..<shape.count where named[index] {
             let bytes = row.bytes(at: index)
@@ -113,7 +113,7 @@ struct Upsert {
         guard keys.count > 0 else { return 0 }
         var parameters = Parameters()
         parameters.append(keys)
-        if table.foldsID { parameters.append(ids) }
+        if table.schema.foldsID { parameters.append(ids) }
         for index in values.indices where named[index] {
             if let array = values[index] { parameters.append(array) }
         }
@@ -157,7 +157,7 @@ extension StoredTable {
             "UPDATE \(sqlName) AS \"old\" SET \(changes.isEmpty ? key : changes) FROM \(arrays(columns)) WHERE \"old\".\(key)"
     }
 
-    private var keyColumns: [String] { foldsID ? [key, "\"id\""] : [key] }
+    private var keyColumns: [String] { schema.foldsID ? [key, "\"id\""] : [key] }
 
     private func assignments(_ columns: [StoredColumn]) -> [(column: String, value: String)] {
         columns.indices.map { (columns[$0].sqlName, "\"new\".\"v\($0)\"") }
