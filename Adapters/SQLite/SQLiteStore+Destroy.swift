@@ -88,7 +88,7 @@ extension Connection {
 
     private func hasTables() throws(StoreError) -> Bool {
         guard FileFormat.isNamed(in: handle) else { return false }
-        return try integer("SELECT count(*) FROM \"\(FileFormat.definitionsTable)\"") > 0
+        return try integer(FileFormat.countDefinitions) > 0
     }
 
     /// Returns whether the file is empty or a store of any version.

@@ -63,27 +63,10 @@ extension Connection {
         let rows = try run(format.selectDefinitions)
         var tables: [StoredTable] = []
         for row in 0..<rows.count {
-            tables.append(try storedTable(rows.text(row, 0) ?? "", rows.text(row, 1) ?? "", format))
+            let stored = try StoredDefinition.decode(rows.text(row, 1) ?? "", of: rows.text(row, 0) ?? "", path: place)
+            tables.append(StoredTable(stored, in: format.schema))
         }
         return Catalog(generation: generation, tables: tables)
-    }
-
-    private func storedTable(
-        _ name: String, _ definition: String, _ format: StoreFormat
-    ) throws(StoreError) -> StoredTable {
-        let decoded = try? RecordJSON.decode(StoredDefinition.self, from: definition)
-        try decoded?.schema.requireStoredFormC(retired: decoded?.retired ?? [], path: place)
-        do {
-            let stored = try decoded ?? RecordJSON.decode(StoredDefinition.self, from: definition)
-            try stored.schema.validateStored()
-            guard stored.schema.name == name else {
-                throw StoreError(.corrupt, "the definition belongs to another table", table: name)
-            }
-            return StoredTable(stored, in: format.schema)
-        } catch {
-            throw StoreError(
-                .corrupt, "the stored definition of a table is damaged", table: name, path: place, cause: error)
-        }
     }
 
     /// Applies a plan within the open transaction.

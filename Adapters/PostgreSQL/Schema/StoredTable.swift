@@ -90,10 +90,9 @@ struct StoredColumn: Sendable {
     private static let prefixLength = 64
 }
 
-/// The definition of a table as stored in the table of definitions, as JSON.
-struct StoredDefinition: Codable, Sendable {
+/// The definition of a table as stored in the table of definitions.
+struct StoredDefinition: StoredTableDefinition, Sendable {
     var schema: TableSchema
-    /// Columns that are no longer part of the definition. They stay in the table with their values.
     var retired: [ColumnSchema]
     /// The names of the columns that have a column with the beginnings of their values. It stays without its index.
     var prefixed: [String]

@@ -16,25 +16,10 @@ extension Connection {
         defer { statements.putBack(statement) }
         var tables: [StoredTable] = []
         while try statement.step() {
-            tables.append(try storedTable(statement.text(0) ?? "", definition: statement.text(1) ?? ""))
+            let stored = try StoredDefinition.decode(statement.text(1) ?? "", of: statement.text(0) ?? "", path: path)
+            tables.append(StoredTable(stored.schema, retired: stored.retired))
         }
         return Catalog(generation: generation, tables: tables)
-    }
-
-    private func storedTable(_ name: String, definition: String) throws(StoreError) -> StoredTable {
-        let decoded = try? RecordJSON.decode(StoredDefinition.self, from: definition)
-        try decoded?.schema.requireStoredFormC(retired: decoded?.retired ?? [], path: path)
-        do {
-            let stored = try decoded ?? RecordJSON.decode(from: definition)
-            try stored.schema.validateStored()
-            guard stored.schema.name == name,
-                stored.schema.columns.count + stored.retired.count < Int(UInt16.max)
-            else { throw StoreError(.corrupt, "the definition belongs to another table", table: name) }
-            return StoredTable(stored.schema, retired: stored.retired)
-        } catch {
-            throw StoreError(
-                .corrupt, "the stored definition of a table is damaged", table: name, path: path, cause: error)
-        }
     }
 
     /// Applies a plan within the open transaction.

@@ -17,8 +17,6 @@ enum FileFormat {
     static let checksumVFS = tideline_register_checksums(
         UInt32(applicationID), UInt32(checksummedVersion)
     ).map { String(cString: $0) }
-    /// The definition of each table, as JSON.
-    static let definitionsTable = "tideline_tables"
 
     /// Returns whether the file of a connection has the application ID of a store, damaged or not.
     ///
@@ -33,7 +31,8 @@ enum FileFormat {
         ["PRAGMA application_id = \(applicationID)", "PRAGMA user_version = \(version)"] + tables
             + (version == checksummedVersion ? [recordChecksums] : [])
     }
-    /// The first table has a row with the number of definition changes, by which other connections detect a change.
+    /// The first table has a row with the number of definition changes, by which other connections detect a change. The
+    /// second has the definition of each table, as JSON.
     private static let tables = [
         #"CREATE TABLE "tideline_meta" ("id" INTEGER PRIMARY KEY, "generation" INTEGER NOT NULL)"#,
         #"INSERT INTO "tideline_meta" VALUES (1, 1)"#,
@@ -43,6 +42,7 @@ enum FileFormat {
     static let recordChecksums = #"INSERT OR IGNORE INTO "tideline_meta" VALUES (2, 1)"#
     static let countChecksumRecords = #"SELECT count(*) FROM "tideline_meta" WHERE "id" = 2"#
     static let selectGeneration = #"SELECT "generation" FROM "tideline_meta" WHERE "id" = 1"#
+    static let countDefinitions = #"SELECT count(*) FROM "tideline_tables""#
     static let selectDefinitions = #"SELECT "name", "definition" FROM "tideline_tables""#
     static let saveDefinition = #"INSERT OR REPLACE INTO "tideline_tables" VALUES (?1, ?2)"#
     static let advanceGeneration = #"UPDATE "tideline_meta" SET "generation" = "generation" + 1"#

@@ -85,8 +85,8 @@ final class StoredTable: StoredTableType {
     }
 }
 
-/// The definition of a table as stored in the table of definitions, as JSON.
-struct StoredDefinition: Codable {
+/// The definition of a table as stored in the table of definitions.
+struct StoredDefinition: StoredTableDefinition {
     var schema: TableSchema
     var retired: [ColumnSchema]
 }
