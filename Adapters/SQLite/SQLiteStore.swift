@@ -53,7 +53,7 @@ public final class SQLiteStore: LocalStore {
     public static func inMemory(options: SQLiteOptions = .init()) throws -> SQLiteStore {
         let deadline = Deadline(after: options.busyTimeout)
         let connection = try Connection.open(nil, for: .writing, options: options)
-        try connection.prepareStore(options, mayCreate: true, deadline: deadline)
+        try connection.prepareStore(options, deadline)
         let capabilities = StoreCapabilities(
             name: "sqlite", isPersistent: false, durability: .none, readersDoNotBlockWriters: false, storesNaN: false,
             limitsQueryTime: true)
@@ -81,7 +81,10 @@ public final class SQLiteStore: LocalStore {
         let capabilities: StoreCapabilities
         let catalog: Catalog
         do throws(StoreError) {
-            try writer.prepareForWriting(options, deadline)
+            try writer.requireWholeFile()
+            tideline_accept_missing_checksums(writer.handle)
+            try writer.prepareStore(options, deadline)
+            try writer.completeChecksums(deadline)
             capabilities = StoreCapabilities(
                 name: "sqlite", durability: options.durability == .full ? .full : .normal,
                 sharesFilesWithProcesses: true, storesNaN: false, detectsBitFlips: try writer.hasChecksums(),
@@ -104,7 +107,7 @@ public final class SQLiteStore: LocalStore {
         let reader = try Connection.openForReading(path, options)
         let (hasChecksums, catalog) = try reader.requiringSameFile {
             try reader.requireWholeFile()
-            try reader.prepareStore(options, mayCreate: false, deadline: deadline)
+            try reader.prepareStore(options, deadline)
             return (try reader.hasChecksums(), try reader.firstCatalog(deadline))
         }
         let capabilities = StoreCapabilities(
@@ -259,14 +262,6 @@ public final class SQLiteStore: LocalStore {
 }
 
 extension Connection {
-    /// Checks the file, and creates the store if it is empty.
-    fileprivate func prepareForWriting(_ options: SQLiteOptions, _ deadline: Deadline) throws(StoreError) {
-        try requireWholeFile()
-        tideline_accept_missing_checksums(handle)
-        try prepareStore(options, mayCreate: options.createsIfMissing, deadline: deadline)
-        try completeChecksums(deadline)
-    }
-
     /// Returns the catalog of a store that was just opened; reading it detects damage early.
     fileprivate func firstCatalog(_ deadline: Deadline) throws(StoreError) -> Catalog {
         try deadline.retrying { () throws(StoreError) in

@@ -4,10 +4,11 @@ internal import TidelineStore
 
 extension Connection {
     /// Verifies that the database is a store, and initializes an empty one as a new store.
-    func prepareStore(_ options: SQLiteOptions, mayCreate: Bool, deadline: Deadline) throws(StoreError) {
+    func prepareStore(_ options: SQLiteOptions, _ deadline: Deadline) throws(StoreError) {
         let isReadOnly = options.isReadOnly && path != nil
         let isEmpty = try isEmpty(isReadOnly: isReadOnly, deadline)
-        guard !isEmpty || (mayCreate && !isReadOnly) else {
+        let mayCreate = path == nil || options.createsIfMissing && !isReadOnly
+        guard !isEmpty || mayCreate else {
             throw StoreError(
                 .notAStore, "the file is empty; choose another path or, if a store was here, restore it", path: path)
         }

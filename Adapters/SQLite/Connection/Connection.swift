@@ -92,9 +92,9 @@ final class Connection {
 
     private func statement(of step: TransactionStep) throws(StoreError) -> Statement {
         guard !isClosed else { throw StoreError(.closed, "the connection is closed", path: path) }
-        if let known = steps[step.place] { return known }
-        let new = try Statement(step.rawValue, on: handle, path: path)
-        steps[step.place] = new
+        if let known = steps[step.rawValue] { return known }
+        let new = try Statement(step.sql, on: handle, path: path)
+        steps[step.rawValue] = new
         return new
     }
 
@@ -166,7 +166,7 @@ final class Connection {
     func endReading() {
         let hasTransaction = snapshot == .begun
         snapshot = .none
-        steps[TransactionStep.readVersion.place]?.rewind()
+        steps[TransactionStep.readVersion.rawValue]?.rewind()
         guard hasTransaction, isInTransaction else { return }
         do {
             try perform(.commit)
@@ -254,25 +254,17 @@ final class Connection {
 }
 
 /// The statements that transactions run in addition to their own, prepared once per connection.
-enum TransactionStep: String, CaseIterable {
-    case begin = "BEGIN"
+///
+/// A step's number is its place in ``Connection``'s list.
+enum TransactionStep: Int, CaseIterable {
+    case begin
     /// Waits for other writers, in any process.
-    case beginWriting = "BEGIN IMMEDIATE"
-    case commit = "COMMIT"
-    case rollBack = "ROLLBACK"
+    case beginWriting
+    case commit, rollBack
     /// Opens a read transaction, which lasts until the statement is rewound.
-    case readVersion = "PRAGMA data_version"
+    case readVersion
 
-    /// The index in a list of all steps.
-    var place: Int {
-        switch self {
-        case .begin: 0
-        case .beginWriting: 1
-        case .commit: 2
-        case .rollBack: 3
-        case .readVersion: 4
-        }
-    }
+    var sql: String { ["BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "PRAGMA data_version"][rawValue] }
 }
 
 /// A limit in memory whose address the engine keeps.

@@ -11,6 +11,7 @@ final class ConnectionPool: @unchecked Sendable {
     private let lock: ReadWriteLock
     /// Opens another connection for reading; `nil` if readers use the writer's connection.
     private let open: (@Sendable () throws(StoreError) -> Connection)?
+    /// The connection for writing; `nil` for a read-only store.
     private let writer: Connection?
     /// The connection that observes the commits of others in a store without a writer. Accessed by the thread that
     /// writes.
@@ -27,10 +28,7 @@ final class ConnectionPool: @unchecked Sendable {
         let isNested: Bool
     }
 
-    /// - Parameters:
-    ///   - writer: The connection for writing; `nil` for a read-only store.
-    ///   - readers: Connections for reading that are already open.
-    ///   - open: Opens another connection for reading; `nil` if readers use the writer's connection.
+    /// - Parameter readers: Connections for reading that are already open.
     init(
         writer: Connection?, readers: [Connection], maximumReaders: Int,
         open: (@Sendable () throws(StoreError) -> Connection)?

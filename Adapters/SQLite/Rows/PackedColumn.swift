@@ -3,9 +3,7 @@ internal import TidelineStore
 
 /// Packs the values of one column.
 struct PackedColumn {
-    private let type: ColumnType
-
-    init(_ type: ColumnType) { self.type = type }
+    let type: ColumnType
 
     /// Appends the bytes of a value.
     ///

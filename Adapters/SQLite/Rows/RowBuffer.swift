@@ -19,7 +19,7 @@ final class RowBuffer {
     init(table: StoredTable, shape: RowShape) {
         self.table = table
         self.shape = shape
-        columns = shape.columns.map { PackedColumn($0.type) }
+        columns = shape.columns.map { PackedColumn(type: $0.type) }
         tables = RowTables(columns: shape.count)
         room = PackingRoom(capacity: tables.payload + 1024)
         tables.writeHeader(to: room.base)

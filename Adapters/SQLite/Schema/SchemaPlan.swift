@@ -44,7 +44,9 @@ struct SchemaPlan {
         }
         let retired = evolution.retired
         try requireRoom(for: schema.allColumns.count + retired.count, in: schema)
-        replaceIndexes(of: table.schema, with: schema)
+        let (before, after) = (Self.indexes(of: table.schema), Self.indexes(of: schema))
+        for index in before where !after.contains(index) { add(index.removal, schema) }
+        for index in after where !before.contains(index) { add(index.creation, schema) }
         definitions.append(StoredDefinition(schema: schema, retired: retired))
     }
 
@@ -86,13 +88,6 @@ struct SchemaPlan {
     }
 
     // MARK: Indexes
-
-    private mutating func replaceIndexes(of old: TableSchema, with new: TableSchema) {
-        let before = Self.indexes(of: old)
-        let after = Self.indexes(of: new)
-        for index in before where !after.contains(index) { add(index.removal, new) }
-        for index in after where !before.contains(index) { add(index.creation, new) }
-    }
 
     private static func indexes(of schema: TableSchema) -> [StoredIndex] {
         schema.indexes.map { StoredIndex($0, of: schema) }.reduce(into: []) { distinct, index in

@@ -54,11 +54,6 @@ final class StoredTable: StoredTableType {
         (["\"id\""] + columns.map(\.name.sqlName)).joined(separator: ", ")
     }
 
-    /// Returns the shape of rows with only these columns.
-    func shape(of columns: [ColumnSchema]) -> RowShape {
-        RowShape(table: schema.name, idType: schema.idType, columns: columns)
-    }
-
     /// Returns a statement that inserts a row with these columns, named in SQL, or updates the existing one.
     func upsert(_ names: [String]) -> String { Self.upsert(names, into: schema.name.sqlName) }
 

@@ -32,7 +32,8 @@ final class KeptQuery {
         case .count: compiled = try table.selectCount(query)
         case .deletion: compiled = try table.delete(query)
         }
-        let shape = columns.map { table.shape(of: $0) } ?? table.shape
+        let shape =
+            columns.map { RowShape(table: table.name, idType: table.schema.idType, columns: $0) } ?? table.shape
         return (KeptQuery(query, purpose, compiled, shape: shape), compiled.parameters)
     }
 
