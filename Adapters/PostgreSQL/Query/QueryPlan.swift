@@ -28,9 +28,6 @@ struct QueryPlan {
         self.residual = rest.isEmpty ? nil : try CompiledFilter(residual, of: table.evaluator, for: shape)
     }
 
-    /// Whether the query asks for only part of the matching rows.
-    var isWindow: Bool { query.limit != nil || query.skip > 0 }
-
     /// The window that SQL applies. If rows are left to be evaluated, the window applies to those that match.
     var window: Window { residual == nil ? Window(skip: query.skip, limit: query.limit) : Window() }
 

@@ -243,16 +243,17 @@ final class Session {
     func delete(matching query: TableQuery) throws -> Int {
         let table = try table(query.table)
         let plan = try QueryPlan(query, table)
-        guard plan.isWindow || plan.residual != nil else {
+        guard query.isWindow || plan.residual != nil else {
+            let statement = plan.delete
             let deleted = try attempt(in: table, isLong: true) { connection throws(StoreError) in
-                try connection.run(plan.delete.sql, plan.delete.parameters).changes
+                try connection.run(statement.sql, statement.parameters).changes
             }
             if deleted > 0 { hasChanges = true }
             return deleted
         }
         if query.limit == 0 { return 0 }
         var ids: [RowID] = []
-        try scan(plan, [], isOrdered: plan.isWindow) { row in
+        try scan(plan, [], isOrdered: query.isWindow) { row in
             ids.append(row.id)
             return .next
         }

@@ -29,9 +29,9 @@ enum SQLFunction: String, CaseIterable {
         case .upper: { context, count, values in call(context, count, values, TextFunction.upper) }
         case .trim: { context, count, values in call(context, count, values, TextFunction.trim) }
         case .replace: { context, count, values in call(context, count, values, TextFunction.replace) }
-        case .round: { context, count, values in call(context, count, values, NumberFunction.round) }
-        case .floor: { context, count, values in call(context, count, values, NumberFunction.floor) }
-        case .ceiling: { context, count, values in call(context, count, values, NumberFunction.ceiling) }
+        case .round: { context, count, values in call(context, count, values) { NumberFunction.rounded($0) } }
+        case .floor: { context, count, values in call(context, count, values) { NumberFunction.rounded($0, .down) } }
+        case .ceiling: { context, count, values in call(context, count, values) { NumberFunction.rounded($0, .up) } }
         case .modulo: { context, count, values in call(context, count, values, NumberFunction.modulo) }
         case .year: { context, count, values in call(context, count, values) { instant($0, \.year) } }
         case .month: { context, count, values in call(context, count, values) { instant($0, \.month) } }

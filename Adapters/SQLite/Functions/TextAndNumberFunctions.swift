@@ -110,16 +110,8 @@ enum TextFunction {
 
 /// Rounding and remainder functions. Integers give integers; SQLite turns a NaN result into null.
 enum NumberFunction {
-    static func round(_ arguments: borrowing SQLArguments) -> SQLResult {
-        rounded(arguments, .toNearestOrAwayFromZero)
-    }
-
-    static func floor(_ arguments: borrowing SQLArguments) -> SQLResult { rounded(arguments, .down) }
-
-    static func ceiling(_ arguments: borrowing SQLArguments) -> SQLResult { rounded(arguments, .up) }
-
-    private static func rounded(
-        _ arguments: borrowing SQLArguments, _ rule: FloatingPointRoundingRule
+    static func rounded(
+        _ arguments: borrowing SQLArguments, _ rule: FloatingPointRoundingRule = .toNearestOrAwayFromZero
     ) -> SQLResult {
         arguments.isInt(0) ? .int(arguments.int(0)) : .double(arguments.double(0).rounded(rule))
     }

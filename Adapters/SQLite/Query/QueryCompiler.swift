@@ -70,9 +70,6 @@ extension StoredTable {
 }
 
 extension TableQuery {
-    /// Whether the query asks for only part of the matching rows.
-    var isWindow: Bool { limit != nil || skip > 0 }
-
     /// The parameters for limit and offset: a negative limit means no limit, and an offset requires a limit.
     var windowParameters: [Value] { [.int(Int64(limit ?? -1)), .int(Int64(skip))] }
 }

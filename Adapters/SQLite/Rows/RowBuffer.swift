@@ -9,15 +9,13 @@ internal import TidelineStore
 /// Unsafe pointers: SQLite's pointers are used only until its next call. The buffer belongs to this object, and every
 /// write to it first ensures its capacity.
 final class RowBuffer {
-    private let table: StoredTable
     let shape: RowShape
     private let columns: [PackedColumn]
     /// Always wide: the length of a row is not known when its first column is written.
     private let tables: RowTables<UInt32>
     private var room: PackingRoom
 
-    init(table: StoredTable, shape: RowShape) {
-        self.table = table
+    init(for shape: RowShape) {
         self.shape = shape
         columns = shape.columns.map { PackedColumn(type: $0.type) }
         tables = RowTables(columns: shape.count)
@@ -79,6 +77,6 @@ final class RowBuffer {
             sqlite3_column_type(handle, 0) == SQLITE_INTEGER
             ? String(sqlite3_column_int64(handle, 0))
             : String(decoding: sqlite3_column_value(handle, 0).bytes, as: UTF8.self)
-        return StoreError(.corrupt, "a stored value \(what)", table: table.name, column: column, id: id)
+        return StoreError(.corrupt, "a stored value \(what)", table: shape.table, column: column, id: id)
     }
 }

@@ -66,7 +66,7 @@ final class Session {
         defer { statements.selectRow.putBack(statement, to: connection.statements) }
         // The row is read after the bound id is gone, which is safe: SQLite reads parameters only in the step.
         guard try statement.withBoundID(id, { try statement.step() }) else { return nil }
-        return try statement.rowBuffer(table: table, shape: table.shape).withRow(of: statement.handle, body)
+        return try statement.rowBuffer(for: table.shape).withRow(of: statement.handle, body)
     }
 
     func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
@@ -77,7 +77,7 @@ final class Session {
         if query.limit == 0 { return total }
         let statement = try prepare(kept, parameters, in: statements.table, on: connection)
         defer { putBack(statement, of: kept, to: connection) }
-        let buffer = statement.rowBuffer(table: statements.table, shape: kept.shape)
+        let buffer = statement.rowBuffer(for: kept.shape)
         // A single row needs no copy: the body gets it from the buffer, and the scan does not continue after it.
         if isWriting, query.limit != 1 {
             try copyThenScan(statement, buffer, kept.shape, body)

@@ -105,9 +105,9 @@ final class Statement {
     }
 
     /// Returns the buffer for rows of these columns, reusing the one of the last execution if it matches.
-    func rowBuffer(table: StoredTable, shape: RowShape) -> RowBuffer {
+    func rowBuffer(for shape: RowShape) -> RowBuffer {
         if let buffer, buffer.shape === shape { return buffer }
-        let new = RowBuffer(table: table, shape: shape)
+        let new = RowBuffer(for: shape)
         buffer = new
         return new
     }

@@ -52,7 +52,7 @@ package final class LiveRegistration: Sendable {
             let reading = try ResultWindow.read(query, new.plan, in: reader)
             new.matchingCount = reading.matchingCount
             delta.whole = reading.window.result
-            if query.limit != nil || query.skip > 0 { new.window = reading.window }
+            if query.isWindow { new.window = reading.window }
         }
         delta.matchingCount = new.matchingCount
         new.readTime = .now - start

@@ -8,6 +8,10 @@ extension TableQuery {
         try Evaluator(schema: schema).validate(self)
     }
 
+    /// Whether the query asks for only part of the matching rows.
+    @inlinable
+    package var isWindow: Bool { limit != nil || skip > 0 }
+
     /// Returns the columns of the result except `id`, without duplicates: all columns, or the selection and `version`.
     public func resultColumns(of schema: TableSchema) -> [ColumnSchema] {
         guard let selection else { return schema.allColumns }
