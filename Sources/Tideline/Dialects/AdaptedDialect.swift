@@ -177,17 +177,17 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     ) throws -> PulledPage {
         let codec = plan.codec
         if page.deletedIDs.isEmpty, let list = page.list, let rows = list.takeRows() {
-            let count = rows.count + list.skipped.count
+            let count = rows.count + page.skipped.count
             let total = page.remaining.map { Int64(max($0, rows.count)) }
             return PulledPage(
                 rows, codec, summary: PageSummary(count: count, totalCount: total, requested: limit),
-                deleted: list.deleted, skipped: list.skipped, requestedAt: requestedAt,
+                deleted: list.deleted, skipped: page.skipped, requestedAt: requestedAt,
                 cursor: try RecordJSON.encode(page.cursor),
                 nextPull: try page.nextPull.map { try RecordJSON.encode($0) }, isLast: page.isLast)
         }
         let latest = try latestRows(of: page, codec)
         var rows = PackedRows(shape: codec.answerParser.shape)
-        var (deleted, skipped): ([Int], [SkippedRow]) = ([], [])
+        var (deleted, skipped): ([Int], [SkippedRow]) = ([], page.skipped)
         for (index, row) in page.rows.enumerated() where row.id.flatMap({ latest[$0] }) ?? index == index {
             guard let fault = add(row, to: &rows, &deleted, codec) else { continue }
             guard plan.skipsRejectedRows, row.id != nil else { throw fault }

@@ -223,6 +223,8 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
     private var ownRows: [Row] = []
     /// The rows that were read straight into their stored form, if ``rows`` has not been set since.
     var list: JSONList?
+    /// The rows of the JSON that do not fit the table, whether or not ``rows`` has been set since.
+    private(set) var skipped: [SkippedRow] = []
 
     /// Creates a page.
     public init(
@@ -263,5 +265,6 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
         let (cursor, isLast, remaining) = try end(list.rest, list.last)
         self.init(rows: [], cursor: cursor, isLast: isLast, remaining: remaining)
         self.list = list
+        skipped = list.skipped
     }
 }

@@ -218,6 +218,28 @@ struct CustomDialectPullTests {
         #expect(try client.row("c")?["due"] == .timestamp(try #require(Timestamp("2026-11-23T08:00:00Z"))))
     }
 
+    @Test("F8 a row of JSON that does not fit is reported, also if the dialect changes the page")
+    func mismatchInChangedPage() async throws {
+        let changes: [@Sendable (inout ServerPage<Int>) -> Void] = [
+            { $0.deletedIDs = ["z"] }, { $0.rows = $0.rows.map { $0.merging(["text": "changed"]) } },
+        ]
+        for change in changes {
+            let world = NotesWorld(.simplest)
+            var variant = NotesVariant(name: "changing")
+            variant.page = { response, page, cursor in
+                var result = try NotesDialect().page(in: response, to: page, after: cursor)
+                change(&result)
+                return result
+            }
+            let client = try await world.makeClient(dialect: variant)
+            world.server.write("a", ["text": "one"])
+            world.server.write("b", ["text": 5])
+            let result = try await client.pull(PullSettings(whenRowDoesNotFit: .skipAndReport))
+            #expect(result.skippedRows.map(\.id) == ["b"] && result.rowsSkipped == 1)
+            #expect(try client.texts().keys.sorted() == ["a"])
+        }
+    }
+
     @Test("F5 pages that contradict themselves or make no progress are errors, not losses or loops")
     func hostilePages() async throws {
         func check(_ pages: [ServerPage<Int>], _ code: SyncError.Code, _ text: String) async throws {
