@@ -131,9 +131,9 @@ struct TodoCommandTests {
 
     @Test("Control characters in a text do not break a line or reach the terminal")
     func controlCharacters() throws {
-        _ = try add("a\u{1B}[2Jb\nc")
+        _ = try add("a\u{1B}[2Jb\n\u{202E}c")
         let list = try tool.todo("list").out
-        #expect(list.hasSuffix(#"[ ] a\u{1B}[2Jb\nc"# + "\n"))
+        #expect(list.hasSuffix(#"[ ] a\u{1B}[2Jb\n\u{202E}c"# + "\n"))
         #expect(try items().map(\.text) == ["a\u{1B}[2Jb\nc"])
     }
 

@@ -53,7 +53,8 @@ package enum Escape {
 
     private static func visible(_ scalar: Unicode.Scalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a character controls a terminal, ends the line, or changes the direction of the text that follows.
+    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
         default: isDirection(scalar)

@@ -1,20 +1,14 @@
 #if Serve
 internal import Foundation
 internal import TidelineStore
+internal import TidelineSupport
 
 /// Returns `text` for one line of a terminal, with control characters as escapes such as `\n` or `\u{1B}`.
 ///
 /// Anyone with access to the server can write a row's text, so it must neither break the line nor control the terminal.
 func printable(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
-    return text.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
-}
-
-private func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
+    guard text.unicodeScalars.contains(where: Escape.isControl) else { return text }
+    return text.unicodeScalars.map { Escape.isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
 }
 
 /// Returns a text that is longer than `limit` as its first characters and its length, and a shorter text unchanged.
