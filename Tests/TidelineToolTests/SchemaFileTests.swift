@@ -167,7 +167,7 @@ struct SchemaFileTests {
         let binary = folder.appending(path: "binary").path
         try Data([0xFF, 0xFE, 0x00]).write(to: URL(filePath: binary))
         let large = folder.appending(path: "large").path
-        try Data(repeating: 0x20, count: SchemaFile.maximumSize + 1).write(to: URL(filePath: large))
+        try Data(repeating: 0x20, count: InputFile.maximumTextSize + 1).write(to: URL(filePath: large))
 
         let missing = folder.appending(path: "none").path
         let cases = [

@@ -1,5 +1,4 @@
 #if Serve
-internal import Foundation
 internal import TidelineServer
 internal import TidelineStore
 internal import TidelineSupport
@@ -15,28 +14,15 @@ struct SchemaFile: Sendable {
     /// The location of the first owner or rights, for an error of a server that cannot enforce them.
     var firstRights: String?
 
-    /// The maximum size of a file, in bytes. Schemas are written by hand, so a larger file is rejected.
-    static let maximumSize = 1 << 20
-
     /// Reads the file at `path`.
     /// - Throws: ``ToolError``, with the file, line, table and column, if the file is invalid.
     static func read(_ path: String) throws -> SchemaFile {
-        let bytes = try InputFile.read(path, maximumSize: maximumSize, kind: "schema file")
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ToolError("the schema file \(path) is not UTF-8 text")
-        }
-        return try parse(text, file: path)
+        try parse(InputFile.text(path, kind: "schema file"), file: path)
     }
 
     /// Parses the text of a file. `file` is its name in error messages.
     static func parse(_ text: String, file: String) throws -> SchemaFile {
-        let root: Node?
-        do {
-            root = try Yams.compose(yaml: text)
-        } catch {
-            throw ToolError("\(file): \(String(describing: error).trimmingCharacters(in: .whitespacesAndNewlines))")
-        }
-        return try SchemaReader(file: file).schema(root)
+        try SchemaReader(file: file).schema(InputFile.yaml(text, file: file))
     }
 }
 

@@ -31,8 +31,6 @@ struct ServeConfiguration {
 
     /// The prefix of the variables.
     static let prefix = "TIDELINE_SERVE_"
-    /// The maximum size of a file, in bytes.
-    private static let maximumSize = 1 << 20
     /// The options that only the command line can contain.
     private static let commandLineOnly = ["check", "config", "print-config", "help", "version"]
 
@@ -80,24 +78,11 @@ struct ServeConfiguration {
     // MARK: Sources
 
     private func fileEntries(_ path: String) throws -> [Entry] {
-        let data: Data
-        do {
-            data =
-                try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).read(upToCount: Self.maximumSize + 1)
-                ?? Data()
-        } catch {
-            throw ValidationError("the configuration file \(path) cannot be read.")
-        }
-        guard data.count <= Self.maximumSize, let text = String(validating: data, as: UTF8.self) else {
-            throw ValidationError(
-                "the configuration file \(path) is not UTF-8 text of at most \(Self.maximumSize) bytes.")
-        }
         let root: Node?
         do {
-            root = try Yams.compose(yaml: text)
+            root = try InputFile.yaml(InputFile.text(path, kind: "configuration file"), file: path)
         } catch {
-            throw ValidationError(
-                "\(path): \(String(describing: error).trimmingCharacters(in: .whitespacesAndNewlines))")
+            throw ValidationError("\(error)")
         }
         guard let root, root.scalar?.string.isEmpty != true else { return [] }
         guard let mapping = root.mapping else {
