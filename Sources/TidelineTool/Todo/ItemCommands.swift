@@ -22,8 +22,6 @@ struct AddCommand: TodoSubcommand {
     @Argument(help: "The text of the item. Several words form one text.")
     var text: [String] = []
 
-    var readsStandardInput: Bool { stdin }
-
     func validate() throws {
         guard stdin != !text.isEmpty else { throw ValidationError("specify either a text or --stdin.") }
         if !stdin { try TodoItem.requireText(text) }

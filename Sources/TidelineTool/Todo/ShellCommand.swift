@@ -55,7 +55,7 @@ struct ShellCommand: AsyncParsableCommand {
             guard command.options.store == nil else {
                 throw ToolError("--store is not available in the shell, whose store is already open")
             }
-            guard !command.readsStandardInput else {
+            guard (command as? AddCommand)?.stdin != true else {
                 throw ToolError("--stdin is not available in the shell, which reads commands from standard input")
             }
             guard (command as? SyncCommand)?.watch != true else {

@@ -81,7 +81,7 @@ struct SyncCommand: TodoSubcommand {
     @Option(help: "The least severe messages to log to standard error.")
     var logLevel = LogLevel.warning
 
-    var url: String? { server ?? ProcessInfo.processInfo.environment[Self.urlVariable] ?? Self.defaultURL }
+    var url: String { server ?? ProcessInfo.processInfo.environment[Self.urlVariable] ?? Self.defaultURL }
 
     var syncOptions: SyncOptions {
         var options = SyncOptions()

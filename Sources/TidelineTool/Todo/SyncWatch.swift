@@ -29,7 +29,10 @@ struct SyncWatch {
     /// Shows each status until the sync has ended, and returns the last one before that is not a push or pull in
     /// progress.
     func show(_ updates: AsyncStream<SyncStatus>) async -> SyncStatus {
-        var line = StatusLine(Terminal(usesStandardError: false))
+        let terminal = Terminal(usesStandardError: false)
+        var line = StatusLine(
+            style: terminal.style, isInteractive: terminal.isInteractive, columns: terminal.columns,
+            write: { terminal.write($0) })
         var last = SyncStatus.stopped
         for await status in updates {
             if status == .stopped { break }
@@ -47,25 +50,12 @@ struct SyncWatch {
 /// Shows a status on one line, which an interactive terminal overwrites. Elsewhere each change is a line of its own,
 /// without times, so that a sync without news prints nothing.
 struct StatusLine {
-    private let style: TerminalStyle
-    private let isInteractive: Bool
-    private let columns: Int
-    private let write: (String) -> Void
-    private var shown: String?
-
-    init(_ terminal: Terminal) {
-        self.init(
-            style: terminal.style, isInteractive: terminal.isInteractive, columns: terminal.columns,
-            write: { terminal.write($0) })
-    }
-
-    /// - Parameter columns: The number of characters in a line of an interactive terminal.
-    init(style: TerminalStyle, isInteractive: Bool, columns: Int, write: @escaping (String) -> Void) {
-        self.style = style
-        self.isInteractive = isInteractive
-        self.columns = columns
-        self.write = write
-    }
+    let style: TerminalStyle
+    let isInteractive: Bool
+    /// The number of characters in a line of an interactive terminal.
+    let columns: Int
+    let write: (String) -> Void
+    private(set) var shown: String?
 
     mutating func show(_ status: SyncStatus) {
         guard let (text, look) = Self.text(of: status, isBrief: !isInteractive), text != shown else { return }

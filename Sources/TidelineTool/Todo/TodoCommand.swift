@@ -43,12 +43,10 @@ struct TodoOptions: ParsableArguments {
 /// A command of the to-do list. It opens the store, performs its work, and closes the store.
 protocol TodoSubcommand: AsyncParsableCommand {
     var options: TodoOptions { get }
-    /// The URL of the server, or `nil` for a command that works offline.
-    var url: String? { get }
+    /// The URL of the server, to which a command that works offline sends nothing.
+    var url: String { get }
     /// The options of the sync client.
     var syncOptions: SyncOptions { get }
-    /// Whether the command itself reads standard input.
-    var readsStandardInput: Bool { get }
     /// Whether the command makes no changes. It then opens the store for reading only and defines no table.
     var isReadOnly: Bool { get }
 
@@ -56,9 +54,8 @@ protocol TodoSubcommand: AsyncParsableCommand {
 }
 
 extension TodoSubcommand {
-    var url: String? { nil }
+    var url: String { SyncCommand.defaultURL }
     var syncOptions: SyncOptions { SyncOptions() }
-    var readsStandardInput: Bool { false }
     var isReadOnly: Bool { false }
 
     func run() async throws {
@@ -79,14 +76,11 @@ extension TodoSubcommand {
             // A store without the list reads like an empty memory store, which can be defined without changing the
             // former.
             guard TodoSession<MemoryStore>.isDefined(in: tables) else {
-                return try await perform(
-                    TodoSession(store: MemoryStore(), url: SyncCommand.defaultURL, options: syncOptions))
+                return try await perform(TodoSession(store: MemoryStore(), url: url, options: syncOptions))
             }
             return try await perform(TodoSession(reading: store))
         }
-        let session = try await TodoSession(
-            store: store, url: url ?? SyncCommand.defaultURL, options: syncOptions)
-        try await perform(session)
+        try await perform(TodoSession(store: store, url: url, options: syncOptions))
     }
 }
 
