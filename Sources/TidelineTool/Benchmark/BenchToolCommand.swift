@@ -26,10 +26,10 @@ struct BenchToolCommand: AsyncParsableCommand {
         #endif
         var stores = BenchStores(
             names: StoreEngine.all.map(\.name),
-            settings: { name in (try? StoreEngine.named(name, among: StoreEngine.located).ownSettings) ?? [] },
+            settings: { name in (try? StoreEngine.named(name).ownSettings) ?? [] },
             baseline: { Baselines.subject(engine: $0, durability: $1) },
             others: JSONSubjects.all + [Baselines.json],
-            configuring: { try StoreEngine.named($0, among: StoreEngine.located).benchmarkSubject($1) })
+            configuring: { try StoreEngine.named($0).benchmarkSubject($1) })
         stores.moreNames = StoreEngine.others.map(\.name)
         let status = try await BenchCommand.run(options, stores: stores)
         if status != 0 { throw ExitCode(status) }

@@ -36,7 +36,7 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         #endif
         var stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
             if name == StoreHarness.sqliteInMemoryName, settings.isEmpty { return .sqliteInMemory }
-            return try StoreEngine.named(name, among: StoreEngine.located).harness(settings)
+            return try StoreEngine.named(name).harness(settings)
         }
         stores.others = [StoreHarness.sqliteInMemoryName] + StoreEngine.others.map(\.name)
         let status = try await ConformanceCommand.run(

@@ -17,14 +17,9 @@ struct SimulatedStoreKind: Sendable {
         guard let word = words.first, words.count == 1 else {
             throw ValidationError("use one store for all devices and the server.")
         }
-        var engine = try StoreEngine.named(word.name)
-        // A read-only store cannot be filled.
-        engine.settings.removeAll { $0 == "read-only" }
         self.text = word.text
-        self.engine = engine
-        settings = try StoreSettings(word.settings, of: engine)
-        // Report an invalid value now instead of in the first simulation.
-        _ = try engine.makeOpener("", settings, StoreAccess())
+        engine = try StoreEngine.named(word.name, among: StoreEngine.all)
+        settings = try engine.checkedSettings(word.settings)
     }
 
     fileprivate func open(_ path: String) throws -> any LocalStore {

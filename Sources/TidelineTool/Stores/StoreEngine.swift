@@ -52,7 +52,7 @@ struct StoreEngine: Sendable {
 
     /// Returns the engine with the given name.
     /// - Throws: `ValidationError`, with the available names, if there is no such engine.
-    static func named(_ name: String, among engines: [StoreEngine] = all) throws -> StoreEngine {
+    static func named(_ name: String, among engines: [StoreEngine] = located) throws -> StoreEngine {
         guard let engine = engines.first(where: { $0.name == name }) else {
             let names = engines.map(\.name)
             throw ValidationError(
@@ -69,7 +69,7 @@ struct StoreEngine: Sendable {
         guard parts.count < 2 || parts[1].isEmpty else {
             throw ValidationError("this command creates its own stores; remove the path \(parts[1].debugDescription).")
         }
-        return try named(String(parts[0]), among: located)
+        return try named(String(parts[0]))
     }
 
     /// Returns the action that removes a store in a folder, which depends on no settings.

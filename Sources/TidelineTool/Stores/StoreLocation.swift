@@ -34,7 +34,7 @@ struct StoreLocation: Sendable {
             throw ValidationError(
                 "\(text.debugDescription) has no engine; write ENGINE:PATH, such as sqlite:todo.db.")
         }
-        let engine = try StoreEngine.named(String(text[..<colon]), among: StoreEngine.located)
+        let engine = try StoreEngine.named(String(text[..<colon]))
         var parts = Self.parts(text[text.index(after: colon)...])
         // Settings may begin at once. A text with spaces is a connection string.
         let beginsWithSetting = engine.settings.contains { parts[0].hasPrefix("\($0)=") } && !parts[0].contains(" ")
@@ -84,7 +84,7 @@ struct StoreLocation: Sendable {
 
     /// Returns the location with another path and the same settings.
     func moved(to path: String) throws -> StoreLocation {
-        try StoreLocation(text, StoreEngine.named(engine, among: StoreEngine.located), path: path, parts)
+        try StoreLocation(text, StoreEngine.named(engine), path: path, parts)
     }
 
     /// Returns the help of an option that takes a location.
