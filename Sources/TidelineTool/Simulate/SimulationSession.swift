@@ -168,7 +168,7 @@ final class SimulationSession: Sendable {
             throw ValidationError("--replay: \(ScheduleFile.name(of: file)) cannot be simulated: \(error)")
         }
         if command.json { try JSONOutput.print(report) } else { print(report, failure) }
-        if isInterrupted { StandardOutput.note("interrupted: \(outcome(of: report))") }
+        if isInterrupted { Output.note("interrupted: \(outcome(of: report))") }
         guard save(schedule) else { return ExitStatus.usage }
         return isInterrupted ? Interruption.status : failure == nil ? 0 : 1
     }
@@ -225,10 +225,10 @@ final class SimulationSession: Sendable {
         do {
             try output.write(try JSONOutput.text(schedule) + "\n")
         } catch {
-            StandardOutput.note("--save: \(error)")
+            Output.note("--save: \(error)")
             return false
         }
-        StandardOutput.note("saved the schedule; repeat it with: tideline simulate --replay \(shellWord(path))")
+        Output.note("saved the schedule; repeat it with: tideline simulate --replay \(shellWord(path))")
         return true
     }
 }

@@ -10,19 +10,16 @@ enum DialectOption {
     static let names = ServerDialect.all.map(\.description).joined(separator: ", ")
 
     /// - Throws: `ValidationError` if the name is unknown.
-    static func client(_ name: String) throws -> ServerDialect {
-        if let dialect = ServerDialect.all.first(where: { $0.description == name }) { return dialect }
-        throw unknown(name)
-    }
+    static func client(_ name: String) throws -> ServerDialect { try find(name, among: ServerDialect.all) }
 
     /// - Throws: `ValidationError` if the name is unknown.
     static func server(_ name: String) throws -> TableServiceOptions.Dialect {
-        if let dialect = TableServiceOptions.Dialect.all.first(where: { $0.description == name }) { return dialect }
-        throw unknown(name)
+        try find(name, among: TableServiceOptions.Dialect.all)
     }
 
-    private static func unknown(_ name: String) -> ValidationError {
-        ValidationError("there is no dialect \(name.debugDescription); use one of \(names).")
+    private static func find<Dialect: CustomStringConvertible>(_ name: String, among all: [Dialect]) throws -> Dialect {
+        if let dialect = all.first(where: { $0.description == name }) { return dialect }
+        throw ValidationError("there is no dialect \(name.debugDescription); use one of \(names).")
     }
 }
 #endif

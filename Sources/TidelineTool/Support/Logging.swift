@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import TidelineStore
+internal import TidelineSupport
 
 /// The least severe messages that a command logs to standard error.
 enum LogLevel: String, CaseIterable, ExpressibleByArgument {
@@ -27,7 +28,7 @@ struct JSONLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
     /// Receives each line.
-    var write: @Sendable (String) -> Void = { StandardOutput.note($0) }
+    var write: @Sendable (String) -> Void = { Output.note($0) }
 
     init(label: String) { self.label = label }
 

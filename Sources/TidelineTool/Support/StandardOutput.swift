@@ -8,9 +8,6 @@ enum StandardOutput {
     /// Collects the lines of the current task instead of writing them, or `nil` to write them to standard output.
     @TaskLocal static var capture: OutputCapture?
 
-    /// Writes a line to standard error.
-    static func note(_ text: String) { Output.note(text) }
-
     /// Writes a line to standard output. If that fails, the command continues, and then ends with status 1; see
     /// ``confirm()``.
     static func line(_ text: String) {
@@ -32,6 +29,31 @@ final class OutputCapture: Sendable {
     var text: String { lines.withLock { $0 } }
 
     func add(_ line: String) { lines.withLock { $0 += line + "\n" } }
+}
+
+/// A line on a terminal that shows progress by being overwritten. Prints nothing if standard error is not a terminal.
+final class ProgressLine: Sendable {
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let isShown = Mutex(false)
+
+    func show(_ text: String) {
+        guard isTerminal else { return }
+        isShown.withLock { shown in
+            shown = true
+            write("\r\u{1B}[K\(text)")
+        }
+    }
+
+    /// Removes the line.
+    func clear() {
+        isShown.withLock { shown in
+            guard shown else { return }
+            shown = false
+            write("\r\u{1B}[K")
+        }
+    }
+
+    private func write(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }
 }
 
 /// Values as JSON.

@@ -145,7 +145,7 @@ struct SyncCommand: TodoSubcommand {
 
     /// Records a sync. A failure is printed, and does not replace the result of the sync.
     private func recording(_ body: () throws -> Void) {
-        do { try body() } catch { StandardOutput.note("Warning: the sync could not be recorded: \(error)") }
+        do { try body() } catch { Output.note("Warning: the sync could not be recorded: \(error)") }
     }
 
     private func watch(_ session: TodoSession<some LocalStore>) async throws {
@@ -155,7 +155,7 @@ struct SyncCommand: TodoSubcommand {
                 recording { try session.record.write("watched: \(text)") }
             }
             let pending = try await session.context.pendingOperationsCount
-            if pending > 0 { StandardOutput.note("\(counted(pending, "change")) in the queue for the next sync") }
+            if pending > 0 { Output.note("\(counted(pending, "change")) in the queue for the next sync") }
         } catch let error as SyncError {
             throw failure(error, Report(SyncOutcome(), pending: 0), wasInterrupted: false)
         }
@@ -163,7 +163,7 @@ struct SyncCommand: TodoSubcommand {
 
     private func failure(_ error: SyncError, _ report: Report, wasInterrupted: Bool) -> any Error {
         if wasInterrupted {
-            StandardOutput.note(
+            Output.note(
                 "interrupted: \(counted(report.pushed, "change")) sent, \(report.pending) in the queue for the next sync"
             )
             return ExitCode(Interruption.status)

@@ -4,6 +4,7 @@ internal import Foundation
 internal import Tideline
 internal import TidelineMemory
 internal import TidelineStore
+internal import TidelineSupport
 internal import TidelineWire
 
 /// `tideline todo`: a to-do list that works offline.
@@ -86,7 +87,7 @@ extension TodoSubcommand {
 
 extension StoreLocation {
     /// Prints a warning if the store loses its rows when the command ends.
-    func warnIfForgetful(_ warn: (String) -> Void = { StandardOutput.note("Warning: \($0)") }) {
+    func warnIfForgetful(_ warn: (String) -> Void = { Output.note("Warning: \($0)") }) {
         guard !keepsRows else { return }
         warn("\(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
     }
