@@ -58,6 +58,17 @@ extension TableResponse {
         self.init(status, json: writer.bytes)
     }
 
+    /// Creates the response to a request that has failed.
+    init(failure error: any Error) {
+        switch error {
+        case let rejection as RequestRejection: self.init(rejection)
+        case let error as WireError: self.init(.badRequest, error: error.description)
+        case let error as StoreError: self.init(error)
+        case is OutdatedDefinition: self.init(StoreError(.busy, "other services keep changing the table; try again"))
+        default: self.init(.internalServerError, because: error)
+        }
+    }
+
     init(_ rejection: RequestRejection) {
         self.init(rejection.status, error: rejection.message)
         if rejection.status == .unauthorized { response.headerFields[.wwwAuthenticate] = "Bearer" }

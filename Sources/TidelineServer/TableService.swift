@@ -160,18 +160,14 @@ public final class TableService<Store: LocalStore>: Sendable {
     }
 
     private func handle(_ exchange: Exchange) {
-        let outcome: Result<TableResponse, any Error>
         do {
             switch try step(to: exchange.request, body: exchange.body, caller: exchange.caller) {
-            case .respond(let answer): outcome = .success(answer)
-            case .write(let write):
-                if append(write, of: exchange) { commitGroups() }
-                return
+            case .respond(let answer): finish(exchange, with: .success(answer))
+            case .write(let write): if append(write, of: exchange) { commitGroups() }
             }
         } catch {
-            outcome = .failure(error)
+            finish(exchange, with: .failure(error))
         }
-        finish(exchange, with: outcome)
     }
 
     /// Adds a write to those that wait for a transaction. Returns whether the caller has to see that they are
@@ -222,10 +218,6 @@ public final class TableService<Store: LocalStore>: Sendable {
                 if try definitionChanged(error, of: request, since: definitions) { return nil }
                 throw error
             }
-        } catch let rejection as RequestRejection {
-            answer = TableResponse(rejection)
-        } catch let error as WireError {
-            answer = TableResponse(.badRequest, error: error.description)
         } catch var error as StoreError {
             // The rows of a write are found by their ids: the store is slow, and not the request.
             if error.code == .timeLimit, request.method != .get { error.code = .busy }
@@ -235,10 +227,8 @@ public final class TableService<Store: LocalStore>: Sendable {
                 if error.code == .readOnly { refusesWrites.store(true, ordering: .relaxed) }
                 answer = TableResponse(error)
             }
-        } catch is OutdatedDefinition {
-            answer = TableResponse(StoreError(.busy, "other services keep changing the table; try again"))
         } catch {
-            answer = TableResponse(.internalServerError, because: error)
+            answer = TableResponse(failure: error)
         }
         answer.response.headerFields[.date] = HTTPDate.text(of: options.clock())
         return answer

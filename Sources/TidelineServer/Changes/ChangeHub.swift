@@ -42,7 +42,6 @@ final class ChangeHub: Sendable {
         /// The number of notes, and that of the last one with another timestamp of each table, by the folded names.
         var noteCount = 0
         var lastNotes: [String: Int] = [:]
-        var places = 0
         /// The number of intervals since the signal began.
         var tick = 0
         /// Whether the signal has not begun, runs, or has ended.
@@ -54,7 +53,7 @@ final class ChangeHub: Sendable {
     fileprivate enum Phase { case new, running, ended }
 
     private let state = LockedValue(State())
-    /// The number of places, to be read without the lock.
+    /// The number of places, which changes under the lock and can be read without it.
     private let places = Atomic<Int>(0)
 
     // MARK: Places
@@ -64,8 +63,7 @@ final class ChangeHub: Sendable {
     /// - Returns: `nil` if the signal does not run, or if there are as many places as the limit.
     func takePlace(limit: Int) -> Place? {
         let (isTaken, loop) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-            guard state.phase == .running, state.places < limit else { return (false, nil) }
-            state.places += 1
+            guard state.phase == .running, placeCount < limit else { return (false, nil) }
             places.add(1, ordering: .sequentiallyConsistent)
             return (true, state.loop.take())
         }
@@ -75,9 +73,8 @@ final class ChangeHub: Sendable {
 
     private func leave() {
         state.withLock { state in
-            state.places -= 1
-            places.subtract(1, ordering: .sequentiallyConsistent)
-            if state.places == 0 { (state.latest, state.lastNotes) = (TableClocks(), [:]) }
+            let (_, left) = places.subtract(1, ordering: .sequentiallyConsistent)
+            if left == 0 { (state.latest, state.lastNotes) = (TableClocks(), [:]) }
         }
     }
 
@@ -118,10 +115,10 @@ final class ChangeHub: Sendable {
     ///
     /// The timestamps may arrive in another order than that of their commits: earlier ones have no effect.
     func note(_ clocks: @autoclosure () -> TableClocks) {
-        guard places.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        guard placeCount > 0 else { return }
         let clocks = clocks()
         let woken = state.withLock { state -> [(Waiter, TableClocks)] in
-            guard state.places > 0 else { return [] }
+            guard placeCount > 0 else { return [] }
             var numbers: Set<Int> = []
             state.noteCount += 1
             for (table, stamp) in clocks.folded where stamp != state.latest.folded[table] {
@@ -167,7 +164,7 @@ final class ChangeHub: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    guard state.phase == .running, state.places == 0, !Task.isCancelled else { return true }
+                    guard state.phase == .running, placeCount == 0, !Task.isCancelled else { return true }
                     state.loop = continuation
                     return false
                 }

@@ -83,17 +83,17 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
     ///     whose rows the caller must not read is answered with 401 or 403. The caller learns when a table changes,
     ///     also by rows of other owners. At its ``Caller/expiration``, a wait ends without changes, and a stream ends.
     public func respond(to request: HTTPRequest, caller: Caller = .anonymous) async -> ChangeResponse {
+        var answer: TableResponse
         do {
-            return try await response(to: request, caller)
-        } catch let refusal as TableRefusal {
-            return .answer(dated(refusal.response))
-        } catch let rejection as RequestRejection {
-            return .answer(dated(TableResponse(rejection)))
-        } catch let error as StoreError {
-            return .answer(dated(TableResponse(error)))
+            switch try await response(to: request, caller) {
+            case .events(let events): return .events(events)
+            case .answer(let complete): answer = complete
+            }
         } catch {
-            return .answer(dated(TableResponse(.internalServerError, because: error)))
+            answer = (error as? TableRefusal)?.response ?? TableResponse(failure: error)
         }
+        answer.response.headerFields[.date] = HTTPDate.text(of: service.options.clock())
+        return .answer(answer)
     }
 
     private func response(to request: HTTPRequest, _ caller: Caller) async throws -> ChangeResponse {
@@ -107,18 +107,16 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         let cursor = try since.map { text throws(RequestRejection) in try ChangeCursor(text) }
         let longest = wanted.wait.map { .seconds(min($0, 86_400)) } ?? options.maximumWait
         let wait = min(longest, options.maximumWait, signInTime(of: caller))
-        guard let place = hub.takePlace(limit: options.maximumWaitingClients) else {
-            return .answer(dated(unavailable))
-        }
+        guard let place = hub.takePlace(limit: options.maximumWaitingClients) else { return .answer(unavailable) }
         try await onThread { try self.requireReadable(wanted.tables, by: caller) }
         if acceptsEvents { return .events(events(of: wanted.tables, since: cursor, to: caller, place)) }
         defer { withExtendedLifetime(place) {} }
         guard let news = try await news(of: wanted.tables, since: cursor, within: wait) else {
-            return .answer(dated(unavailable))
+            return .answer(unavailable)
         }
         var answer = TableResponse(.ok, json: Array(try RecordJSON.encode(news.answer).utf8))
         answer.response.headerFields[.cacheControl] = "no-store"
-        return .answer(dated(answer))
+        return .answer(answer)
     }
 
     private func events(
@@ -188,12 +186,6 @@ public final class ChangeSignal<Store: LocalStore>: Sendable {
         var answer = TableResponse(
             .serviceUnavailable, error: "no further client can wait for changes now; try again later")
         answer.response.headerFields[.retryAfter] = "1"
-        return answer
-    }
-
-    private func dated(_ answer: TableResponse) -> TableResponse {
-        var answer = answer
-        answer.response.headerFields[.date] = HTTPDate.text(of: service.options.clock())
         return answer
     }
 
