@@ -14,6 +14,7 @@ struct FilterSplit {
     /// The maximum cost of the store's part, where a comparison costs 1 and a function 100. Lists of ids that clients
     /// send are within it, so that they can use an index.
     private static let maximumCost = 2_000
+
     /// - Parameter isolatesRows: Whether the store may evaluate only comparisons, because it may evaluate a predicate
     ///   on rows that the caller must not see. A comparison is cheap and cannot fail, whatever the row; the service
     ///   evaluates the rest on the rows that the caller may see.

@@ -15,10 +15,8 @@ struct TableAccess: Sendable {
     let canRead: Bool
 
     /// The right that a request needs.
-    enum Right {
+    enum Right: String {
         case read, insert, update, delete
-
-        fileprivate var name: String { "\(self)" }
 
         fileprivate func holder(in rights: TableRights) -> TableRights.Holder {
             switch self {
@@ -37,11 +35,11 @@ struct TableAccess: Sendable {
         let place = "table \(table.debugDescription)"
         let holder = right.holder(in: rights)
         guard holder != .nobody else {
-            throw RequestRejection(.forbidden, "\(place): no client has the right to \(right.name) rows")
+            throw RequestRejection(.forbidden, "\(place): no client has the right to \(right.rawValue) rows")
         }
         let needsUser = holder == .signedIn || rights.owner != nil
         guard caller.userID != nil || !needsUser else {
-            throw RequestRejection(.unauthorized, "\(place): sign in to \(right.name) rows")
+            throw RequestRejection(.unauthorized, "\(place): sign in to \(right.rawValue) rows")
         }
         self.table = table
         canRead = rights.read.includes(caller)

@@ -14,15 +14,9 @@ extension TableService {
             _ transform:
                 @escaping @Sendable (WriteTransaction<Store>, () throws -> TableResponse) throws -> TableResponse
         ) -> WriteStep {
-            switch self {
-            case .respond: self
-            case .write(let write):
-                .write(
-                    PendingWrite(table: write.table, id: write.id, size: write.size, owner: write.owner) {
-                        transaction in
-                        try transform(transaction) { try write.body(transaction) }
-                    })
-            }
+            guard case .write(var write) = self else { return self }
+            write.body = { [body = write.body] transaction in try transform(transaction) { try body(transaction) } }
+            return .write(write)
         }
     }
 

@@ -11,7 +11,7 @@ struct PendingWrite<Store: LocalStore>: Sendable {
     /// The column and the value of the rows that the sender may see, or `nil` if they are all rows.
     let owner: (column: String, userID: String)?
     /// Returns the response. Throws before it changes anything, or because the store failed.
-    let body: @Sendable (WriteTransaction<Store>) throws -> TableResponse
+    var body: @Sendable (WriteTransaction<Store>) throws -> TableResponse
 }
 
 /// The writes that wait for a transaction. The next one commits them together, also those that arrive while it waits
