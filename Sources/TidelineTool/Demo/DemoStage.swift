@@ -54,8 +54,6 @@ final class DemoStage {
 
     // MARK: Server
 
-    func startServer() throws { try startServer(port: "0") }
-
     /// Starts the server again at the same address.
     func restartServer() throws { try startServer(port: port) }
 
@@ -79,7 +77,8 @@ final class DemoStage {
               - [complete, text]
         """
 
-    private func startServer(port: String) throws {
+    /// Starts the server, by default at a free port.
+    func startServer(port: String = "0") throws {
         let server = try serve(port: port)
         self.server = server.process
         url = server.url

@@ -4,7 +4,7 @@ internal import Tideline
 internal import TidelineStore
 
 /// A row of the to-do list, as the commands print it.
-struct TodoItem: Codable, Sendable {
+struct TodoItem: Codable, Equatable, Sendable {
     var id: String
     var text: String?
     var complete: Bool?
