@@ -83,15 +83,13 @@ struct StoreCopy {
             } else {
                 try batch.append(copying: row)
             }
-            if Self.isFull(batch) { try Self.flush(&batch, of: &table, write) }
+            if batch.count >= Self.batchLimit.rows || batch.byteCount >= Self.batchLimit.bytes {
+                try Self.flush(&batch, of: &table, write)
+            }
             return .next
         }
         try Self.flush(&batch, of: &table, write)
         if let stamp { try write { try ServedTableRecord.setClock(of: name, to: stamp, in: $0) } }
-    }
-
-    private static func isFull(_ batch: borrowing PackedRows) -> Bool {
-        batch.count >= batchLimit.rows || batch.byteCount >= batchLimit.bytes
     }
 
     private static func flush<Writer: StoreWriter>(

@@ -16,7 +16,8 @@ enum ConflictText {
             // After --, an id may begin with a hyphen.
             "        " + (words + [option, "--", id]).map(shellWord).joined(separator: " ")
         }
-        var lines = ["\(id) \(error.kind): \(error.message)\(status(error))"]
+        let status = error.status.map { " (HTTP \($0))" } ?? ""
+        var lines = ["\(id) \(error.kind): \(error.message)\(status)"]
         if error.code == .conflict {
             lines.append("    here:       \(here(error))")
             lines.append("    the server: \(server(error))")
@@ -32,10 +33,6 @@ enum ConflictText {
 
     /// Whether discarding the change removes the item, because the server refused to insert it and does not have it.
     static func removesItem(_ error: TableOperationError) -> Bool { error.kind == .insert && error.serverItem == nil }
-
-    private static func status(_ error: TableOperationError) -> String {
-        error.status.map { " (HTTP \($0))" } ?? ""
-    }
 
     private static func here(_ error: TableOperationError) -> String {
         if error.kind == .delete { return "deleted" }
