@@ -18,7 +18,7 @@ struct FilterSplit {
     /// - Parameter isolatesRows: Whether the store may evaluate only comparisons, because it may evaluate a predicate
     ///   on rows that the caller must not see. A comparison is cheap and cannot fail, whatever the row; the service
     ///   evaluates the rest on the rows that the caller may see.
-    init(_ predicate: RowPredicate?, isolatesRows: Bool = false) {
+    init(_ predicate: RowPredicate?, isolatesRows: Bool) {
         guard let predicate else { return }
         let terms = if case .and(let terms) = predicate { terms } else { [predicate] }
         var left: [RowPredicate] = []

@@ -32,17 +32,10 @@ struct BackupCommand: AsyncParsableCommand {
             throw ValidationError("\(location.text) keeps no rows that could be backed up.")
         }
         try NewPath.requireFree(file)
-        let summary = try await withBackupSource(location) { try BackupFile.write($0, to: file) }
-        StandardOutput.line(
-            "backed up \(counted(summary.rowCount, "row")) in \(counted(summary.tableCount, "table")) to \(file)")
-    }
-
-    /// Opens a store that a server may have open.
-    private func withBackupSource<R>(
-        _ location: StoreLocation, _ body: (any LocalStore) throws -> R
-    ) async throws -> R {
         do {
-            return try await withStore(location, isReadOnly: true, body)
+            let copy = try await withStore(location, isReadOnly: true) { try BackupFile.write($0, to: file) }
+            StandardOutput.line(
+                "backed up \(counted(copy.rowCount, "row")) in \(counted(copy.tableCount, "table")) to \(file)")
         } catch let error as StoreError where error.code == .locked {
             throw ToolError(
                 "\(error.description); a \(location.engine) store can be open in only one process: stop the server during "

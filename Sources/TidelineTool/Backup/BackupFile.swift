@@ -15,13 +15,6 @@ enum BackupFile {
         systemColumns: [], isSystem: true)
     private static let format: Int64 = 1
 
-    /// The contents of a backup.
-    struct Summary {
-        var time: Timestamp
-        var tableCount: Int
-        var rowCount: Int
-    }
-
     /// The number of rows in a table.
     private struct TableCount: Codable {
         var table: String
@@ -51,7 +44,7 @@ enum BackupFile {
     /// The file appears under its name when it is complete and synced to the disk.
     ///
     /// - Throws: ``ToolError`` if something exists at the path or the store has no served tables; `StoreError`.
-    static func write(_ source: some LocalStore, to path: String) throws -> Summary {
+    static func write(_ source: some LocalStore, to path: String) throws -> StoreCopy {
         try NewPath.requireFree(path)
         let names = try source.tables()
         try StoreRole.requireServer(names)
@@ -68,7 +61,7 @@ enum BackupFile {
 
     private static func copy(
         _ schemas: [TableSchema], from reader: some StoreReader, engine: String, to path: String
-    ) throws -> Summary {
+    ) throws -> StoreCopy {
         // The file is synced as a whole when it is complete.
         let target = try SQLiteStore(path: path, options: SQLiteOptions(checksums: true))
         defer { try? target.close() }
@@ -89,7 +82,7 @@ enum BackupFile {
         try target.write { try $0.upsert(row, into: manifest.name) }
         try target.close()
         try read(path) { reader, _ in try copy.verify(in: reader) }
-        return Summary(time: time, tableCount: copy.tableCount, rowCount: copy.rowCount)
+        return copy
     }
 
     // MARK: Reading

@@ -160,11 +160,9 @@ struct RestoredStamps {
     /// write then advances it by one tick, and this margin is as many ticks as a server can need in days.
     private static let margin = 60 * Timestamp.ticksPerSecond
 
-    /// - Parameters:
-    ///   - tables: The tables of the backup.
-    ///   - now: The current time.
-    init(after tables: [TableSchema], in reader: some StoreReader, now: Timestamp) throws {
-        var latest = now
+    /// - Parameter tables: The tables of the backup.
+    init(after tables: [TableSchema], in reader: some StoreReader) throws {
+        var latest = Timestamp.now
         for table in tables where Self.isServed(table) {
             if let clock = try ServedTableRecord.clock(of: table.name, in: reader) { latest = max(latest, clock) }
             let greatest = try ServedTableRecord.greatestTimestamp(of: table.name, in: reader)

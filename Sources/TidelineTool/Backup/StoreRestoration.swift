@@ -6,8 +6,6 @@ internal import TidelineStore
 struct StoreRestoration {
     /// Whether rows keep their timestamps.
     var keepsTimestamps: Bool
-    /// Returns the current time.
-    var clock: () -> Timestamp = { .now }
 
     /// Restores a backup into a store that does not exist or, in a database server, has no rows.
     func run(from file: String, to location: StoreLocation) throws -> StoreCopy {
@@ -19,7 +17,7 @@ struct StoreRestoration {
 
     private func restore(_ file: String, to location: StoreLocation, inOneTransaction: Bool) throws -> StoreCopy {
         try BackupFile.read(file) { reader, schemas in
-            let stamps = try keepsTimestamps ? nil : RestoredStamps(after: schemas, in: reader, now: clock())
+            let stamps = try keepsTimestamps ? nil : RestoredStamps(after: schemas, in: reader)
             let target = try location.open()
             defer { try? target.close() }
             let copy = try Self.fill(target, schemas, from: reader, stamps, inOneTransaction)

@@ -20,7 +20,7 @@ final class Connections: Sendable {
     private let refused: Counter
 
     /// - Parameter factory: Where the numbers of connections are recorded.
-    init(limits: ServerLimits, factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+    init(limits: ServerLimits, factory: any MetricsFactory) {
         self.limits = limits
         open = Meter(label: "tideline_connections", factory: factory)
         accepted = Counter(label: "tideline_connections_total", factory: factory)
