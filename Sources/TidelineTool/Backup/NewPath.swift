@@ -19,10 +19,7 @@ enum NewPath {
             throw ToolError("\(log) exists, the log of a database that is gone; choose another path or remove it")
         }
         let folder = folder(of: path)
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            throw ToolError("there is no folder \(folder)")
-        }
+        guard isFolder(folder) else { throw ToolError("there is no folder \(folder)") }
     }
 
     /// Calls `body` with a temporary path in the same folder, syncs the files there to the disk, and moves them to
@@ -69,14 +66,17 @@ enum NewPath {
         }
     }
 
-    private static func folder(of path: String) -> String {
-        URL(fileURLWithPath: path).deletingLastPathComponent().path
+    /// Returns the folder that contains a file or folder, or will contain it.
+    static func folder(of path: String) -> String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
+
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
     /// Syncs a file, or a folder and the files in it.
     private static func sync(_ path: String) throws {
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        if isFolder(path) {
             for name in try FileManager.default.contentsOfDirectory(atPath: path) { try sync("\(path)/\(name)") }
         }
         try syncEntry(path)

@@ -70,7 +70,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireUserInboundEventTriggered(event)
             stop(context)
         case is ChannelShouldQuiesceEvent:
-            if state.isWithinRequest, state.canRefuse { refuse(.stopped, context) }
+            if state.isWithinRequest, state.canRefuse {
+                refuse(.unavailable("the server stopped before the request was complete; send it again"), context)
+            }
             stop(context)
         default: context.fireUserInboundEventTriggered(event)
         }

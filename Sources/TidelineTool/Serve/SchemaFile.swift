@@ -76,13 +76,14 @@ struct SchemaReader {
 
     private func column(name: String, _ node: Node, _ table: String) throws -> ColumnSchema {
         let place = "\(table), column \(name.debugDescription)"
-        if let scalar = node.scalar { return ColumnSchema(name, try type(scalar.string, at: node, place)) }
+        if let scalar = node.scalar { return ColumnSchema(name, try choice("type", scalar.string, at: node, place)) }
         guard let mapping = node.mapping else {
             throw fault("\(place) must be a type, or a mapping with \"type\" and \"required\"", at: node)
         }
         try requireKeys(of: mapping, among: ["type", "required"], place: place)
         guard let typeNode = mapping["type"] else { throw fault("\(place) has no \"type\"", at: node) }
-        var column = ColumnSchema(name, try type(text(typeNode, "\(place), its type"), at: typeNode, place))
+        let type: ColumnType = try choice("type", text(typeNode, "\(place), its type"), at: typeNode, place)
+        var column = ColumnSchema(name, type)
         if let required = mapping["required"] {
             guard let flag = required.bool else {
                 throw fault("\(place): \"required\" must be true or false", at: required)
@@ -92,12 +93,15 @@ struct SchemaReader {
         return column
     }
 
-    private func type(_ name: String, at node: Node, _ place: String) throws -> ColumnType {
-        if let type = ColumnType(rawValue: name) { return type }
-        let names = ColumnType.allCases.map(\.rawValue)
+    /// Returns the type or the holder of a right with a name.
+    private func choice<Choice: RawRepresentable & CaseIterable>(
+        _ kind: String, _ name: String, at node: Node, _ place: String
+    ) throws -> Choice where Choice.RawValue == String {
+        if let choice = Choice(rawValue: name) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
         throw fault(
-            "\(place): there is no type \(name.debugDescription).\(suggestion(for: name, among: names))"
-                + " The types are: \(names.joined(separator: ", "))", at: node)
+            "\(place): there is no \(kind) \(name.debugDescription).\(suggestion(for: name, among: names))"
+                + " Use one of: \(names.joined(separator: ", "))", at: node)
     }
 
     /// Returns the rights of a table with their location, or `nil` if the file specifies none.
@@ -125,12 +129,7 @@ struct SchemaReader {
 
     private func read(_ node: Node, into rights: inout TableRights, _ place: String) throws {
         func holder(_ node: Node, _ place: String) throws -> TableRights.Holder {
-            let names = TableRights.Holder.allCases.map(\.rawValue)
-            let name = try text(node, place)
-            if let holder = TableRights.Holder(rawValue: name) { return holder }
-            throw fault(
-                "\(place): there is no holder \(name.debugDescription).\(suggestion(for: name, among: names))"
-                    + " Use one of: \(names.joined(separator: ", "))", at: node)
+            try choice("holder", text(node, place), at: node, place)
         }
         let keys: [(String, WritableKeyPath<TableRights, TableRights.Holder>)] = [
             ("read", \.read), ("insert", \.insert), ("update", \.update), ("delete", \.delete),

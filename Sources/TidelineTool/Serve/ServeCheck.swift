@@ -62,11 +62,8 @@ struct ServeCheck {
     private func start(over store: some LocalStore) throws { _ = try TableService(store: store, options: options) }
 
     private func requireFolder() throws {
-        let folder = URL(fileURLWithPath: location.path).deletingLastPathComponent().path
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            throw ToolError("there is no folder \(folder) for the store")
-        }
+        let folder = NewPath.folder(of: location.path)
+        guard NewPath.isFolder(folder) else { throw ToolError("there is no folder \(folder) for the store") }
         guard access(folder, W_OK) == 0 else { throw ToolError("there is no permission to create files in \(folder)") }
     }
 }

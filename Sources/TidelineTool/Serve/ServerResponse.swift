@@ -80,11 +80,6 @@ struct ServerResponse: Sendable {
     /// Returns the response to a request that the server can accept later.
     static func unavailable(_ reason: String) -> ServerResponse { ServerResponse(.serviceUnavailable, reason) }
 
-    /// The response to a request that the server received in part when it stopped.
-    static var stopped: ServerResponse {
-        unavailable("the server stopped before the request was complete; send it again")
-    }
-
     /// Returns the response to a request whose sender must sign in.
     static func signInFailed(_ reason: String) -> ServerResponse {
         var response = ServerResponse(.unauthorized, reason)

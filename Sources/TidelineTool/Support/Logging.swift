@@ -30,8 +30,6 @@ struct JSONLogHandler: LogHandler {
     /// Receives each line.
     var write: @Sendable (String) -> Void = { Output.note($0) }
 
-    init(label: String) { self.label = label }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
