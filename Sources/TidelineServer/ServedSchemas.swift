@@ -6,7 +6,6 @@ package struct ServedSchemas: Sendable {
     /// Returns the column with the owner of a table's rows, or `nil`. All indexes begin with it.
     let owner: @Sendable (_ table: String) -> String?
 
-    /// Whether a table of a store is served.
     static func isServed(_ schema: TableSchema) -> Bool {
         !schema.isSystem && schema.systemColumns == .all && schema.idType == .string
     }

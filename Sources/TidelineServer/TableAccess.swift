@@ -7,7 +7,6 @@ internal import TidelineWire
 /// Everything that a request reads or changes passes through it: ``limit(_:)`` for pages and counts,
 /// ``withRow(_:in:_:_:)`` for single rows, and ``RowBody/setOwner(_:isWholeRow:)`` for written rows.
 struct TableAccess: Sendable {
-    /// The name of the table.
     let table: String
     /// The column and the value of the rows that the caller may see, or `nil` if they are all rows.
     let owner: (column: String, userID: String)?
@@ -101,7 +100,6 @@ extension TableRequest {
 }
 
 extension TableServiceOptions {
-    /// Returns the rights of a table.
     func rights(of table: String) -> TableRights { rights[table] ?? defaultRights }
 
     /// The rules for the definitions of the tables.

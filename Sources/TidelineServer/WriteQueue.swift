@@ -4,7 +4,6 @@ internal import TidelineStore
 struct PendingWrite<Store: LocalStore>: Sendable {
     /// The table, with all columns of the row.
     let table: ServedTable
-    /// The id of the row.
     let id: RowID
     /// The size of the request's body in bytes.
     let size: Int

@@ -27,9 +27,7 @@ final class WriteTransaction<Store: LocalStore> {
     private var byteCount = 0
     /// The size in bytes up to which rows are kept. Those of a group of small changes can be large.
     private static var maximumByteCount: Int { 16 << 20 }
-    /// The number of changes.
     private(set) var changes = 0
-    /// The row that was written last.
     private(set) var lastRow: WrittenRow?
 
     typealias WrittenRow = (table: String, id: RowID, version: String, stamp: Timestamp)

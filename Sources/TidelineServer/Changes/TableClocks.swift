@@ -4,7 +4,6 @@ internal import TidelineStore
 ///
 /// The names fold ASCII case, like the identifiers of the records in which the timestamps are stored.
 struct TableClocks: Sendable {
-    /// The timestamps by folded names.
     private(set) var folded: [String: Timestamp] = [:]
 
     /// Returns the folded form of a name.

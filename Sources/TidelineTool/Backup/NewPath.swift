@@ -47,7 +47,6 @@ enum NewPath {
         }
     }
 
-    /// Returns an error with another path.
     private static func naming(_ path: String, insteadOf other: String, _ error: any Error) -> any Error {
         func renamed(_ text: String) -> String { text.replacingOccurrences(of: other, with: path) }
         if let error = error as? ToolError { return ToolError(renamed(error.message)) }

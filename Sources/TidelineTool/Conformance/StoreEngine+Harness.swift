@@ -63,7 +63,6 @@ extension StoreEngine {
 }
 
 extension StoreHarness {
-    /// The name of ``sqliteInMemory``.
     static let sqliteInMemoryName = "sqlite-memory"
 
     /// A database of SQLite in memory, which has connections and locks of another kind than one in a file.

@@ -106,10 +106,8 @@ final class ToolProcess {
         return wait()
     }
 
-    /// Sends a signal to the process.
     func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
-    /// Whether the process has not ended.
     var isRunning: Bool { process.isRunning }
 
     /// Returns the text that the process wrote to standard error. Call it after the process has ended.

@@ -29,12 +29,10 @@ struct ServeConfiguration {
         }
     }
 
-    /// The prefix of the variables.
     static let prefix = "TIDELINE_SERVE_"
     /// The options that only the command line can contain.
     private static let commandLineOnly = ["check", "config", "print-config", "help", "version"]
 
-    /// All known options.
     private let options: [ConfigurableOption]
     /// The options of the file and the environment that no source of higher precedence contains.
     private(set) var entries: [Entry] = []
@@ -166,7 +164,6 @@ struct ServeConfiguration {
         return String(argument.dropFirst(2).prefix { $0 != "=" })
     }
 
-    /// Returns the values of an option on the command line.
     private static func values(of name: String, in commandLine: [String]) -> [String] {
         commandLine.indices.compactMap { index in
             let argument = commandLine[index]
@@ -219,7 +216,6 @@ struct ConfigurableOption: Equatable {
     /// Whether a value may be a secret, which is then not printed.
     var isSecret: Bool { names.contains { $0.hasSuffix("secret") || $0.hasSuffix("password") || $0.hasSuffix("key") } }
 
-    /// Returns the options of a command.
     static func all(of command: any ParsableCommand.Type) throws -> [ConfigurableOption] {
         struct Tool: Decodable {
             struct Command: Decodable { var arguments: [Argument]? }

@@ -8,9 +8,7 @@ internal import TidelineStore
 ///
 /// A comma in the path is doubled.
 struct StoreLocation: Sendable {
-    /// The location as text.
     let text: String
-    /// The name of the engine.
     let engine: String
     /// The path, with single commas.
     let path: String

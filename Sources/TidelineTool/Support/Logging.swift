@@ -9,7 +9,6 @@ internal import TidelineSupport
 enum LogLevel: String, CaseIterable, ExpressibleByArgument {
     case debug, info, notice, warning, error
 
-    /// The equivalent level of a logger.
     var level: Logger.Level {
         switch self {
         case .debug: .debug

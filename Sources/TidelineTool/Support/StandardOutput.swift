@@ -58,7 +58,6 @@ final class ProgressLine: Sendable {
 
 /// Values as JSON.
 enum JSONOutput {
-    /// Prints a value on standard output.
     static func print(_ value: some Encodable) throws { StandardOutput.line(try text(value)) }
 
     static func text(_ value: some Encodable) throws -> String {

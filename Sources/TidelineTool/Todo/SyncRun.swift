@@ -24,7 +24,6 @@ struct SyncOutcome: Sendable {
         return !hadSucceeded || error != nil || pushed > 0 || (result?.writes ?? 0) > 0
     }
 
-    /// A one-line summary.
     var summary: String {
         if wasInterrupted { return "interrupted: pushed \(pushed)" }
         guard let result else { return "failed: \(error?.message ?? "")" }

@@ -46,7 +46,6 @@ protocol TodoSubcommand: AsyncParsableCommand {
     var options: TodoOptions { get }
     /// The URL of the server, to which a command that works offline sends nothing.
     var url: String { get }
-    /// The options of the sync client.
     var syncOptions: SyncOptions { get }
     /// Whether the command makes no changes. It then opens the store for reading only and defines no table.
     var isReadOnly: Bool { get }

@@ -5,7 +5,6 @@ internal import TidelineSupport
 
 /// The header of a JSON Web Token, which is not verified.
 struct TokenHeader: Decodable {
-    /// The algorithm of the signature.
     let algorithm: String
     /// The identifier of the key, or `nil`.
     let keyID: String?
