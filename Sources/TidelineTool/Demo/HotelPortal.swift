@@ -6,19 +6,13 @@ internal import Synchronization
 
 /// A server that answers every request in place of the service, as the sign-in page of a hotel's network does.
 final class HotelPortal: Sendable {
-    /// An answer to a request. All but a redirect have the page.
-    enum Answer: Sendable, CaseIterable {
-        case page, redirect, notFound, gone, signInRequired
-
-        var status: HTTPResponseStatus {
-            switch self {
-            case .page: .ok
-            case .redirect: .found
-            case .notFound: .notFound
-            case .gone: .gone
-            case .signInRequired: .networkAuthenticationRequired
-            }
-        }
+    /// An answer to a request, by its status. All but a redirect have the page.
+    enum Answer: Int, CaseIterable {
+        case page = 200
+        case redirect = 302
+        case notFound = 404
+        case gone = 410
+        case signInRequired = 511
     }
 
     static let title = "Hotel Wi-Fi: sign in"
@@ -80,7 +74,8 @@ private final class PortalHandler: ChannelInboundHandler {
             "connection": "close",
         ]
         if answer == .redirect { headers.add(name: "location", value: "\(HotelPortal.address)/sign-in") }
-        let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: headers)
+        let status = HTTPResponseStatus(statusCode: answer.rawValue)
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)

@@ -12,7 +12,7 @@ internal import NIOHTTPTypes
 /// A stream of HTTP/2 is guarded as a connection with one request.
 ///
 /// The handler is between the parser and ``RequestHandler``, which does not wait and receives only valid requests.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -195,7 +195,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 /// one that lists `close` among others, and each request of HTTP/1.0, which knows no interim responses either.
 ///
 /// Reports a request of HTTP/1.1 whose host is not certain as invalid: one without the header Host, or with several.
-final class LastRequestMarker: ChannelInboundHandler, RemovableChannelHandler {
+final class LastRequestMarker: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
@@ -218,7 +218,7 @@ final class LastRequestMarker: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 /// Reports when bytes arrive, and discards them once a connection is closing. Precedes the parser in the pipeline.
-final class ByteGate: ChannelDuplexHandler, RemovableChannelHandler {
+final class ByteGate: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundIn = ByteBuffer
