@@ -33,7 +33,7 @@ package struct JSONPage: Sendable, Hashable {
         switch try scanner.token() {
         case UInt8(ascii: "["): try readRows(&scanner)
         case UInt8(ascii: "{"): try readMembers(&scanner)
-        default: throw try Self.misplaced(.notAPage, &scanner)
+        default: throw try scanner.misplaced(.notAPage)
         }
     }
 
@@ -50,7 +50,7 @@ package struct JSONPage: Sendable, Hashable {
                 case ("results", UInt8(ascii: "[")), ("items", UInt8(ascii: "[")):
                     try readRows(&scanner)
                     hasResults = true
-                case ("results", _), ("items", _): throw try Self.misplaced(.notAPage, &scanner)
+                case ("results", _), ("items", _): throw try scanner.misplaced(.notAPage)
                 case ("nextLink", _): nextLink = try scanner.link()
                 case ("count", _): totalCount = try scanner.count()
                 default: try scanner.skipValue()
@@ -64,21 +64,12 @@ package struct JSONPage: Sendable, Hashable {
         try scanner.open()
         guard try scanner.hasFirst(before: UInt8(ascii: "]")) else { return }
         repeat {
-            guard try scanner.token() == UInt8(ascii: "{") else { throw try Self.misplaced(.notARow, &scanner) }
+            guard try scanner.token() == UInt8(ascii: "{") else { throw try scanner.misplaced(.notARow) }
             guard rows.count < Self.maximumRowCount else { throw scanner.fault(.tooManyRows) }
             let start = scanner.position
             try scanner.skipValue()
             rows.append(start..<scanner.position)
         } while try scanner.hasNext(before: UInt8(ascii: "]"))
-    }
-
-    /// Returns an error for a value of the wrong kind, after checking that the value is valid JSON.
-    private static func misplaced(
-        _ kind: JSONFault.Kind, _ scanner: inout JSONScanner
-    ) throws(JSONFault) -> JSONFault {
-        let fault = scanner.fault(kind)
-        try scanner.skipValue()
-        return fault
     }
 }
 
@@ -95,16 +86,13 @@ extension JSONScanner {
 
     /// Reads the member `count` of a response. Treats null as absent.
     mutating func count() throws(JSONFault) -> Int64? {
-        let start = position
         let byte = try token()
+        let start = position
         if byte == UInt8(ascii: "n") {
             try expect(word: "null")
             return nil
         }
-        guard byte == UInt8(ascii: "-") || byte &- 0x30 < 10 else {
-            try skipValue()
-            throw JSONFault(kind: .invalidCount, offset: start)
-        }
+        guard byte == UInt8(ascii: "-") || byte &- 0x30 < 10 else { throw try misplaced(.invalidCount) }
         guard let count = try number().int, count >= 0 else { throw JSONFault(kind: .invalidCount, offset: start) }
         return count
     }

@@ -63,12 +63,7 @@ private struct LooseReader {
     }
 
     mutating func readRow() throws(JSONFault) -> Row {
-        let start = try scanner.token()
-        guard start == UInt8(ascii: "{") else {
-            let fault = scanner.fault(.notARow)
-            try scanner.skipValue()
-            throw fault
-        }
+        guard try scanner.token() == UInt8(ascii: "{") else { throw try scanner.misplaced(.notARow) }
         try scanner.open()
         if try scanner.hasFirst(before: UInt8(ascii: "}")) {
             repeat { try readMember() } while try scanner.hasNext(before: UInt8(ascii: "}"))

@@ -162,4 +162,13 @@ struct JSONScanner {
         default: _ = try number()
         }
     }
+
+    /// Returns an error for a value of the wrong kind, after checking that the value is valid JSON.
+    mutating func misplaced(
+        _ kind: JSONFault.Kind, place: JSONFault.Place = .none
+    ) throws(JSONFault) -> JSONFault {
+        let start = position
+        try skipValue()
+        return JSONFault(kind: kind, offset: start, place: place)
+    }
 }

@@ -43,7 +43,7 @@ extension PageReader {
                 _ = try scanner.number()
                 return values.set(scanner.slice(start, scanner.position), as: .string, at: column)
             }
-            throw try misplaced(.wrongType, place: .column(column))
+            throw try scanner.misplaced(.wrongType, place: .column(column))
         }
         try scanner.expect(word: "null")
         values.set(.null, at: column)
@@ -115,7 +115,7 @@ extension PageReader {
         case (.int, UInt8(ascii: "-")), (.int, 0x30...0x39):
             setID(try readInt(place: .id))
             row.hasID = true
-        default: throw try misplaced(.wrongType, place: .id)
+        default: throw try scanner.misplaced(.wrongType, place: .id)
         }
     }
 
@@ -146,7 +146,7 @@ extension PageReader {
         case UInt8(ascii: "n"):
             try scanner.expect(word: "null")
             row.isDeleted = false
-        default: throw try misplaced(.wrongType, place: .deleted)
+        default: throw try scanner.misplaced(.wrongType, place: .deleted)
         }
     }
 }

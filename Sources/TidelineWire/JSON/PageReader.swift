@@ -75,7 +75,7 @@ struct PageReader: ~Copyable {
             try readRows(into: &rows)
             others = []
         case UInt8(ascii: "{"): try readWrappedRows(into: &rows)
-        default: throw try misplaced(.notAPage)
+        default: throw try scanner.misplaced(.notAPage)
         }
         try scanner.expectEnd()
         if let misspelled { throw misspelled }
@@ -85,7 +85,7 @@ struct PageReader: ~Copyable {
         try scanner.open()
         guard try scanner.hasFirst(before: UInt8(ascii: "]")) else { return }
         repeat {
-            guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
+            guard try scanner.token() == UInt8(ascii: "{") else { throw try scanner.misplaced(.notARow) }
             try readRow()
             try finishRow(into: &rows)
         } while try scanner.hasNext(before: UInt8(ascii: "]"))
@@ -107,7 +107,7 @@ struct PageReader: ~Copyable {
                 let byte = try scanner.token()
                 if scanner.withContent(of: name, { [list] in Self.isList($0, named: list) }) {
                     guard !hasResults else { throw scanner.fault(.repeatedResults) }
-                    guard byte == UInt8(ascii: "[") else { throw try misplaced(.notAPage) }
+                    guard byte == UInt8(ascii: "[") else { throw try scanner.misplaced(.notAPage) }
                     try readRows(into: &rows)
                     hasResults = true
                 } else if list != nil {
@@ -179,7 +179,7 @@ struct PageReader: ~Copyable {
     ///
     /// - Returns: The properties of the row in addition to its columns.
     mutating func readSingleRow(into rows: inout PackedRows, requireID: Bool) throws(JSONFault) -> RowState {
-        guard try scanner.token() == UInt8(ascii: "{") else { throw try misplaced(.notARow) }
+        guard try scanner.token() == UInt8(ascii: "{") else { throw try scanner.misplaced(.notARow) }
         try readRow()
         try scanner.expectEnd()
         guard row.hasID || !requireID else {
@@ -302,14 +302,5 @@ struct PageReader: ~Copyable {
         } else {
             try scanner.skipValue()
         }
-    }
-
-    /// Returns an error for a value of the wrong kind, after checking that the value is valid JSON.
-    mutating func misplaced(
-        _ kind: JSONFault.Kind, place: JSONFault.Place = .none
-    ) throws(JSONFault) -> JSONFault {
-        let start = scanner.position
-        try scanner.skipValue()
-        return JSONFault(kind: kind, offset: start, place: place)
     }
 }
