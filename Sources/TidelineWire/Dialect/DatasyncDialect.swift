@@ -103,7 +103,10 @@ package enum WholeRow {
             do throws(JSONFault) {
                 let scanner = JSONScanner(UnsafeRawBufferPointer(bytes))
                 // The texts in the further members take precedence over the values.
-                if let extra = try Builder.extra(in: scanner) { try builder.copyMembers(extra, isExtra: true) }
+                var extra = scanner
+                if try extra.find("__extra", before: UInt8(ascii: "{")) {
+                    try builder.copyMembers(extra, isExtra: true)
+                }
                 try builder.copyMembers(scanner, isExtra: false)
                 return nil
             } catch {
@@ -130,22 +133,6 @@ package enum WholeRow {
             writer.bytes += Array("{\"id\":".utf8)
             writer.append(string: id)
             if isUndelete { writer.bytes += Array(",\"deleted\":false".utf8) }
-        }
-
-        /// Returns a scanner at the member `__extra` of the object here, if it is an object.
-        static func extra(in scanner: JSONScanner) throws(JSONFault) -> JSONScanner? {
-            var scanner = scanner
-            guard try scanner.token() == UInt8(ascii: "{") else { throw scanner.fault(.notARow) }
-            try scanner.open()
-            guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return nil }
-            repeat {
-                _ = try scanner.token()
-                let name = try scanner.name()
-                let isObject = try scanner.token() == UInt8(ascii: "{")
-                if isObject, scanner.withContent(of: name, { $0.elementsEqual("__extra".utf8) }) { return scanner }
-                try scanner.skipValue()
-            } while try scanner.hasNext(before: UInt8(ascii: "}"))
-            return nil
         }
 
         /// Copies the members of the object here that were not copied before.

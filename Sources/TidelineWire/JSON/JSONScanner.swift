@@ -163,6 +163,21 @@ struct JSONScanner {
         }
     }
 
+    /// Moves to the first member of the object here that has a name and a value that begins with a byte.
+    ///
+    /// - Returns: Whether the position is that of the value. If not, the object was skipped.
+    mutating func find(_ name: String, before first: UInt8) throws(JSONFault) -> Bool {
+        guard try token() == UInt8(ascii: "{") else { throw fault(.notARow) }
+        try open()
+        guard try hasFirst(before: UInt8(ascii: "}")) else { return false }
+        repeat {
+            let member = try self.name()
+            if try token() == first, withContent(of: member, { $0.elementsEqual(name.utf8) }) { return true }
+            try skipValue()
+        } while try hasNext(before: UInt8(ascii: "}"))
+        return false
+    }
+
     /// Returns an error for a value of the wrong kind, after checking that the value is valid JSON.
     mutating func misplaced(
         _ kind: JSONFault.Kind, place: JSONFault.Place = .none

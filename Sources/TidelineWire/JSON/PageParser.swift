@@ -121,52 +121,28 @@ package struct PageParser: Sendable {
         case .id: (type, name) = (shape.idType == .int ? .int : .string, "id")
         case .deleted: name = "deleted"
         }
-        // The id may follow the value at fault, so it is located only now.
-        var finder = IDFinder(bytes, rowStart: rowStart, name: members.idName)
+        var error = WireError(
+            fault.kind.code, fault.kind.message(expecting: type), offset: fault.offset,
+            table: shape.table.isEmpty ? nil : shape.table, column: name)
         if fault.kind == .misspelledName, let name {
             var scanner = JSONScanner(bytes)
             scanner.position = fault.offset
             let found = (try? scanner.name()).map { scanner.text($0) } ?? ""
-            return WireError(
-                fault.kind.code,
+            error.message =
                 "no column of the table occurs, but \(found.debugDescription) differs from the column "
-                    + "\(name.debugDescription) only in case; define the table with the server's names",
-                offset: fault.offset, table: shape.table.isEmpty ? nil : shape.table, column: name)
+                + "\(name.debugDescription) only in case; define the table with the server's names"
+        } else if error.code == .invalidValue || error.code == .duplicateID {
+            // The id may follow the value at fault, so it is located only now.
+            error.id = id(in: bytes, rowStart: rowStart)
         }
-        let isInRow = fault.kind.code == .invalidValue || fault.kind.code == .duplicateID
-        return WireError(
-            fault.kind.code, fault.kind.message(expecting: type), offset: fault.offset,
-            table: shape.table.isEmpty ? nil : shape.table, column: name, id: isInRow ? finder.find() : nil)
+        return error
     }
-}
 
-/// Finds the id in the JSON of an invalid row, for the error message.
-private struct IDFinder {
-    private var scanner: JSONScanner
-    private let name: String
-
-    init(_ bytes: UnsafeRawBufferPointer, rowStart: Int, name: String) {
-        scanner = JSONScanner(bytes)
+    /// Returns the text of the id of an invalid row, or `nil` if there is no id or the row is not valid JSON up to it.
+    private func id(in bytes: UnsafeRawBufferPointer, rowStart: Int) -> String? {
+        var scanner = JSONScanner(bytes)
         scanner.position = rowStart
-        self.name = name
-    }
-
-    /// Returns the text of the id, or `nil` if there is no id or the rest of the row is not valid JSON.
-    mutating func find() -> String? {
-        do {
-            guard try scanner.token() == UInt8(ascii: "{") else { return nil }
-            try scanner.open()
-            guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return nil }
-            repeat {
-                let member = try scanner.name()
-                if scanner.text(member) == name, try scanner.token() == UInt8(ascii: "\"") {
-                    return scanner.text(try scanner.string())
-                }
-                try scanner.skipValue()
-            } while try scanner.hasNext(before: UInt8(ascii: "}"))
-        } catch {
-            return nil
-        }
-        return nil
+        guard (try? scanner.find(members.idName, before: UInt8(ascii: "\""))) == true else { return nil }
+        return (try? scanner.string()).map { scanner.text($0) }
     }
 }
