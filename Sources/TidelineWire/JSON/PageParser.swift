@@ -18,7 +18,7 @@ package struct PageParser: Sendable {
     package let shape: RowShape
     let idMatching: TableSchema.IDMatching
     let types: [ColumnType]
-    let members: MemberTable
+    var members: MemberTable
     /// Whether the members that the table does not define are stored in its last column, `__extra`.
     let keepsOthers: Bool
     /// Whether a column of type `json` accepts values that are neither an array nor an object.

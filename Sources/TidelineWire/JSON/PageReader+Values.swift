@@ -6,7 +6,7 @@ extension PageReader {
     mutating func readColumn(_ column: Int) throws(JSONFault) {
         let first = try scanner.token()
         let isText = first == UInt8(ascii: "\"")
-        switch types[column] {
+        switch parser.types[column] {
         case .string where isText: setText(try scanner.string(), at: column)
         case .timestamp where isText: try readTimestamp(column)
         case .bool where first == UInt8(ascii: "t"):
@@ -37,7 +37,7 @@ extension PageReader {
     /// Reads null, or a value that the type does not accept.
     private mutating func readOther(_ column: Int, _ first: UInt8) throws(JSONFault) {
         guard first == UInt8(ascii: "n") else {
-            if acceptsAnyJSON, types[column] == .json { return try readJSON(column) }
+            if parser.acceptsAnyJSON, parser.types[column] == .json { return try readJSON(column) }
             if column == numberedColumn, isNumber(first) {
                 let start = scanner.position
                 _ = try scanner.number()

@@ -3,8 +3,8 @@ internal import TidelineStore
 /// Reads the rows of one response directly into a batch, without a dictionary per row or a `String` per value.
 struct PageReader: ~Copyable {
     var scanner: JSONScanner
-    private var members: MemberTable
-    let types: [ColumnType]
+    /// The parser, whose table of members learns names of this response.
+    private(set) var parser: PageParser
     let idType: TableSchema.IDType
     /// The number of columns that are read from members of their names: all, or all but the one for other members.
     private let namedColumns: Int
@@ -19,15 +19,9 @@ struct PageReader: ~Copyable {
     var row = RowState()
     private(set) var info = PageInfo(rowCount: 0)
     private let skipsRejectedRows: Bool
-    let acceptsAnyJSON: Bool
-    private let completesRows: Bool
-    private let list: String?
     /// The column that accepts numbers as texts, if any.
     let numberedColumn: Int?
-    private let checksNames: Bool
     private let keepsTexts: Bool
-    /// The positions of the app's columns.
-    private let appColumns: Range<Int>
     /// The first name that differs from that of a column only in case, if no column has occurred.
     private var misspelled: JSONFault?
     /// The id of the row that already has the id of the last row, if that is an error.
@@ -48,22 +42,16 @@ struct PageReader: ~Copyable {
     /// Creates a reader for a response whose first row will have the position `firstRow` in the batch.
     init(_ bytes: UnsafeRawBufferPointer, parser: PageParser, firstRow: Int, skipsRejectedRows: Bool = false) {
         self.skipsRejectedRows = skipsRejectedRows
-        acceptsAnyJSON = parser.acceptsAnyJSON
-        completesRows = parser.completesRows
-        list = parser.list
+        self.parser = parser
         numberedColumn = parser.list.flatMap { _ in parser.shape.index(of: "version") }
-        checksNames = parser.checksNames
         keepsTexts = parser.keepsTexts && parser.keepsOthers
-        appColumns = parser.appColumns
         scanner = JSONScanner(bytes)
-        members = parser.members
-        types = parser.types
         namedColumns = parser.keepsOthers ? parser.types.count - 1 : parser.types.count
         idType = parser.shape.idType
         // A low estimate of the number of rows. The memory for it is negligible compared with the response.
         ids = IDSet(matching: parser.idMatching, firstRow: firstRow, expecting: bytes.count / 512)
-        successors = members.initialSuccessors
-        values = StagedRow(columns: types.count)
+        successors = parser.members.initialSuccessors
+        values = StagedRow(columns: parser.types.count)
     }
 
     // MARK: Responses
@@ -71,7 +59,7 @@ struct PageReader: ~Copyable {
     /// Reads a whole response.
     mutating func readPage(into rows: inout PackedRows) throws(JSONFault) {
         switch try scanner.token() {
-        case UInt8(ascii: "[") where list?.isEmpty ?? true:
+        case UInt8(ascii: "[") where parser.list?.isEmpty ?? true:
             try readRows(into: &rows)
             others = []
         case UInt8(ascii: "{"): try readWrappedRows(into: &rows)
@@ -105,12 +93,12 @@ struct PageReader: ~Copyable {
                 let member = scanner.position
                 let name = try scanner.name()
                 let byte = try scanner.token()
-                if scanner.withContent(of: name, { [list] in Self.isList($0, named: list) }) {
+                if scanner.withContent(of: name, { [list = parser.list] in Self.isList($0, named: list) }) {
                     guard !hasResults else { throw scanner.fault(.repeatedResults) }
                     guard byte == UInt8(ascii: "[") else { throw try scanner.misplaced(.notAPage) }
                     try readRows(into: &rows)
                     hasResults = true
-                } else if list != nil {
+                } else if parser.list != nil {
                     try scanner.skipValue()
                     members += scanner.slice(member, scanner.position)
                     members.append(UInt8(ascii: ","))
@@ -163,7 +151,7 @@ struct PageReader: ~Copyable {
     private mutating func checkNames() {
         guard row.hasID, let fault = misspelled else { return }
         if case .id = fault.place { misspelled = nil }
-        if values.hasAny(of: appColumns) { misspelled = nil }
+        if values.hasAny(of: parser.appColumns) { misspelled = nil }
     }
 
     private mutating func pack(into rows: inout PackedRows) throws(JSONFault) -> UInt64 {
@@ -197,8 +185,8 @@ struct PageReader: ~Copyable {
     /// Stores the members that the table does not define. Columns that the row omits become null, because the server
     /// may omit a null.
     private mutating func completeOthers() {
-        if completesRows { values.completeAbsent() }
-        guard namedColumns < types.count else { return }
+        if parser.completesRows { values.completeAbsent() }
+        guard namedColumns < parser.types.count else { return }
         values.setScratch(as: .json, at: namedColumns) { [others] scratch in
             scratch.append(UInt8(ascii: "{"))
             scratch += others.dropLast()
@@ -220,12 +208,12 @@ struct PageReader: ~Copyable {
         defer { scanner.depth = outerDepth }
         try scanner.open()
         guard try scanner.hasFirst(before: UInt8(ascii: "}")) else { return }
-        var previous = members.start
+        var previous = parser.members.start
         repeat {
             let expected = successors[previous]
             _ = try scanner.token()
             let start = scanner.position
-            let length = members.length(of: expected, in: scanner.bytes, at: scanner.position)
+            let length = parser.members.length(of: expected, in: scanner.bytes, at: scanner.position)
             scanner.position += length
             let member = length > 0 ? expected : try readName(after: previous)
             if member < namedColumns {
@@ -246,7 +234,7 @@ struct PageReader: ~Copyable {
     ///   - start: The position of the member's name.
     ///   - valueStart: The position of its value.
     private mutating func keepText(of column: Int, from start: Int, _ valueStart: Int) {
-        guard appColumns.contains(column),
+        guard parser.appColumns.contains(column),
             !values.isWritten(at: column, as: scanner.slice(valueStart, scanner.position))
         else { return }
         others += scanner.slice(start, scanner.position)
@@ -271,15 +259,17 @@ struct PageReader: ~Copyable {
     private mutating func readName(after previous: Member) throws(JSONFault) -> Member {
         let name = try scanner.name()
         let guess = successors[previous]
-        var member = scanner.withContent(of: name) { [members] in members.member(named: $0, guess: guess) }
-        if member == members.unknown, checksNames, info.rowCount == 0, misspelled == nil, rejectedRows.isEmpty {
-            let place = scanner.withContent(of: name) { [members, appColumns] in members.place(like: $0, in: appColumns)
-            }
+        let members = parser.members
+        var member = scanner.withContent(of: name) { members.member(named: $0, guess: guess) }
+        let isUnknown = member == members.unknown
+        if isUnknown, parser.checksNames, info.rowCount == 0, misspelled == nil, rejectedRows.isEmpty {
+            let columns = parser.appColumns
+            let place = scanner.withContent(of: name) { members.place(like: $0, in: columns) }
             misspelled = place.map { JSONFault(kind: .misspelledName, offset: name.start - 1, place: $0) }
         }
         // A name in the first row, which may be the only one, is not worth it.
-        if member == members.unknown, info.rowCount > 0, !name.hasEscapes {
-            member = members.learn(scanner.slice(name.start, name.end))
+        if isUnknown, info.rowCount > 0, !name.hasEscapes {
+            member = parser.members.learn(scanner.slice(name.start, name.end))
             if member == successors.count { successors.append(0) }
         }
         successors[previous] = member
@@ -288,11 +278,11 @@ struct PageReader: ~Copyable {
 
     /// - Parameter start: The position of the member's name.
     private mutating func readOther(_ member: Member, from start: Int) throws(JSONFault) {
-        if member == members.id {
+        if member == parser.members.id {
             try readID()
-        } else if member == members.deleted {
+        } else if member == parser.members.deleted {
             try readDeleted()
-        } else if namedColumns < types.count {
+        } else if namedColumns < parser.types.count {
             // The value will be nested one level deeper.
             scanner.depth += 1
             defer { scanner.depth -= 1 }
