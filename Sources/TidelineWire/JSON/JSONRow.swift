@@ -29,6 +29,13 @@ package enum JSONRow {
         }
     }
 
+    /// Reads one JSON object as a row. See ``parse(_:allowsIntegerID:keepsNotation:)``.
+    package static func parse(_ bytes: [UInt8], allowsIntegerID: Bool = false) throws(WireError) -> Row {
+        try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+            try parse(UnsafeRawBufferPointer(buffer), allowsIntegerID: allowsIntegerID)
+        }
+    }
+
     /// Whether a text is exactly one JSON array or object, as in a column of type `json`.
     ///
     /// The text must conform to RFC 8259, without extensions. It may be nested up to 511 levels deep, so that it fits

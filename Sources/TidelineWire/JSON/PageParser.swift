@@ -110,6 +110,22 @@ package struct PageParser: Sendable {
         }
     }
 
+    // MARK: Bytes of arrays
+
+    /// Reads the response to a query. See ``parsePage(_:into:)-(UnsafeRawBufferPointer,_)``.
+    package func parsePage(_ bytes: [UInt8], into rows: inout PackedRows) throws(WireError) -> PageInfo {
+        try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+            try parsePage(UnsafeRawBufferPointer(buffer), into: &rows)
+        }
+    }
+
+    /// Reads one JSON object as a row. See ``parseRow(_:requireID:)-(UnsafeRawBufferPointer,_)``.
+    package func parseRow(_ bytes: [UInt8], requireID: Bool) throws(WireError) -> Row {
+        try bytes.withUnsafeBufferPointer { buffer throws(WireError) in
+            try parseRow(UnsafeRawBufferPointer(buffer), requireID: requireID)
+        }
+    }
+
     // MARK: Errors
 
     private func wireError(_ fault: JSONFault, in bytes: UnsafeRawBufferPointer, rowStart: Int) -> WireError {
