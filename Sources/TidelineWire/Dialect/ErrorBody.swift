@@ -27,11 +27,10 @@ package enum ErrorBody {
         switch value(body) {
         case .string?: return true
         case .json(let text)?:
-            guard let members = row(Array(text.utf8))?.values, members.count == 1, let only = members.first else {
-                return false
-            }
-            if case .string = only.value { return only.name == "error" }
-            return false
+            guard let members = try? JSONRow.parse(Array(text.utf8)).values, members.count == 1,
+                case .string? = members.first?.value
+            else { return false }
+            return members.first?.name == "error"
         default: return false
         }
     }
@@ -42,7 +41,7 @@ package enum ErrorBody {
         var wrapped = Array(#"{"body":"#.utf8)
         wrapped += body.dropFirst(body.starts(with: byteOrderMark) ? byteOrderMark.count : 0)
         wrapped.append(UInt8(ascii: "}"))
-        return row(wrapped)?["body"]
+        return (try? JSONRow.parse(wrapped))?["body"]
     }
 
     private static func message(in value: Value, depth: Int) -> String? {
@@ -50,7 +49,7 @@ package enum ErrorBody {
         case .string(let text):
             return text
         case .json(let text) where depth < 4:
-            guard let row = row(Array(text.utf8)) else { return nil }
+            guard let row = try? JSONRow.parse(Array(text.utf8)) else { return nil }
             let messages = names.compactMap { name in row[name].flatMap { message(in: $0, depth: depth + 1) } }
             return messages.first { !saysNothing($0) } ?? messages.first
         default:
@@ -59,10 +58,6 @@ package enum ErrorBody {
     }
 
     private static func saysNothing(_ message: String) -> Bool { ["", "error"].contains(message.asciiLowercased) }
-
-    private static func row(_ bytes: [UInt8]) -> Row? {
-        bytes.withUnsafeBytes { try? JSONRow.parse($0) }
-    }
 
     /// Returns whether a body is a web page: HTML, and no other form of XML.
     package static func isPage(_ body: [UInt8]) -> Bool {
@@ -109,7 +104,7 @@ enum ListBody {
     static func isList(_ body: [UInt8]) -> Bool {
         guard case .json(let text)? = ErrorBody.value(body) else { return false }
         if text.hasPrefix("[") { return true }
-        guard case let row? = try? Array(text.utf8).withUnsafeBytes({ try JSONRow.parse($0) }) else { return false }
+        guard let row = try? JSONRow.parse(Array(text.utf8)) else { return false }
         return members.contains { name in
             if case .json(let rows)? = row[name] { rows.hasPrefix("[") } else { false }
         }
