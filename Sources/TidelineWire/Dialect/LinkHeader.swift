@@ -1,3 +1,5 @@
+internal import TidelineStore
+
 /// Parses the header `Link`, in the formats that servers send.
 ///
 /// The standard format is `<url>; rel="next"`. The original Node back end omits the `<>`, so that a comma or semicolon
@@ -38,8 +40,8 @@ package enum LinkHeader {
         while index < text.endIndex {
             if text[index].isBlank { return index }
             if text[index] == UInt8(ascii: ";") {
-                let next = text[(index + 1)...]
-                if next.first?.isBlank ?? true || next.prefix(4).lowercased.elementsEqual("rel=".utf8) { return index }
+                let next = text[(index + 1)...].prefix(4).map(\.asciiFolded)
+                if next.first?.isBlank ?? true || next.elementsEqual("rel=".utf8) { return index }
             }
             index += 1
         }
@@ -57,17 +59,12 @@ package enum LinkHeader {
     }
 
     private static func relations(of parameters: ArraySlice<UInt8>) -> [String] {
-        for parameter in parameters.split(separator: UInt8(ascii: ";")) {
+        for parameter in parameters.map(\.asciiFolded).split(separator: UInt8(ascii: ";")) {
             let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
-            guard parts.count == 2, parts[0].trimmingBlanks.lowercased.elementsEqual("rel".utf8) else { continue }
-            let value = parts[1].trimmingBlanks.lowercased.filter { $0 != UInt8(ascii: "\"") }
+            guard parts.count == 2, parts[0].trimmingBlanks.elementsEqual("rel".utf8) else { continue }
+            let value = parts[1].trimmingBlanks.filter { $0 != UInt8(ascii: "\"") }
             return value.split(separator: 0x20).map { String(decoding: $0, as: UTF8.self) }
         }
         return []
     }
-}
-
-extension Sequence<UInt8> {
-    /// The bytes with `A`–`Z` converted to `a`–`z`.
-    fileprivate var lowercased: [UInt8] { map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 } }
 }

@@ -20,25 +20,22 @@ struct PageText {
         "ldquo": "\u{201C}", "rdquo": "\u{201D}",
     ]
 
+    /// Reads a page.
     private init(_ page: some Collection<UInt8>) {
         bytes = Array(page.prefix(Self.maximumLength))[...]
         position = bytes.startIndex
+        read()
     }
 
     /// Returns the text of a page, or its title if the page has no text.
     static func text(of page: some Collection<UInt8>) -> String {
-        var reader = PageText(page)
-        reader.read()
+        let reader = PageText(page)
         let text = joined(reader.text)
         return text.isEmpty ? joined(reader.title) : text
     }
 
     /// Returns the title of a page, or an empty string.
-    static func title(of page: some Collection<UInt8>) -> String {
-        var reader = PageText(page)
-        reader.read()
-        return joined(reader.title)
-    }
+    static func title(of page: some Collection<UInt8>) -> String { joined(PageText(page).title) }
 
     /// Returns the words, separated by single spaces.
     private static func joined(_ bytes: [UInt8]) -> String {
@@ -124,7 +121,7 @@ struct PageText {
     private mutating func skip(past end: String) {
         let end = Array(end.utf8)
         while position < bytes.endIndex {
-            if bytes[position...].prefix(end.count).map(\.asciiLowercased) == end {
+            if bytes[position...].prefix(end.count).map(\.asciiFolded) == end {
                 position += end.count
                 return
             }
@@ -155,8 +152,6 @@ struct PageText {
 }
 
 extension UInt8 {
-    fileprivate var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
-
     /// Whether the name of an element may contain this byte.
     fileprivate var isNameByte: Bool {
         switch self {

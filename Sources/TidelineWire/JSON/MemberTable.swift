@@ -79,10 +79,9 @@ struct MemberTable: Sendable {
     ///
     /// - Parameter columns: The positions of the columns to search, besides `id`.
     func place(like name: UnsafeRawBufferPointer, in columns: Range<Int>) -> JSONFault.Place? {
-        func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
         func isLike(_ other: String) -> Bool {
             let other = other.utf8
-            return other.count == name.count && zip(other, name).allSatisfy { lowercased($0) == lowercased($1) }
+            return other.count == name.count && zip(other, name).allSatisfy { $0.asciiFolded == $1.asciiFolded }
         }
         if isLike("id") { return .id }
         return columns.first { isLike(shape.columns[$0].name) }.map { .column($0) }
