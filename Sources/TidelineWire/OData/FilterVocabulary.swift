@@ -21,23 +21,16 @@ enum FilterOperator: Equatable {
     case comparison(RowPredicate.Comparison)
     case arithmetic(RowPredicate.Arithmetic)
 
+    private static let byWord: [String: FilterOperator] = {
+        var operators: [String: FilterOperator] = ["or": .or, "and": .and]
+        for comparison in RowPredicate.Comparison.allCases { operators[comparison.word] = .comparison(comparison) }
+        for operation in RowPredicate.Arithmetic.allCases { operators[operation.word] = .arithmetic(operation) }
+        return operators
+    }()
+
     init?(word: String) {
-        switch word {
-        case "or": self = .or
-        case "and": self = .and
-        case "eq": self = .comparison(.equal)
-        case "ne": self = .comparison(.notEqual)
-        case "lt": self = .comparison(.less)
-        case "le": self = .comparison(.lessOrEqual)
-        case "gt": self = .comparison(.greater)
-        case "ge": self = .comparison(.greaterOrEqual)
-        case "add": self = .arithmetic(.add)
-        case "sub": self = .arithmetic(.subtract)
-        case "mul": self = .arithmetic(.multiply)
-        case "div": self = .arithmetic(.divide)
-        case "mod": self = .arithmetic(.modulo)
-        default: return nil
-        }
+        guard let found = Self.byWord[word] else { return nil }
+        self = found
     }
 
     var precedence: FilterPrecedence {
