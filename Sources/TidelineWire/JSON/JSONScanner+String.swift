@@ -126,12 +126,8 @@ extension JSONScanner {
     private func hexadecimal(at offset: Int) -> UInt16? {
         var number: UInt16 = 0
         for index in offset..<(offset + 4) {
-            let byte = bytes[index]
-            switch byte {
-            case 0x30...0x39: number = number << 4 | UInt16(byte & 0x0F)
-            case 0x41...0x46, 0x61...0x66: number = number << 4 | UInt16(byte & 0x0F + 9)
-            default: return nil
-            }
+            guard let digit = bytes[index].hexadecimalDigit else { return nil }
+            number = number << 4 | UInt16(digit)
         }
         return number
     }
