@@ -162,23 +162,17 @@ struct FilterLexer {
             end = exponent
         }
         let text = String(decoding: bytes[start..<end], as: UTF8.self)
-        let suffix = byte(end).flatMap { NumberSuffix(rawValue: $0 | 0x20) }
-        if suffix != nil { end += 1 }
+        let suffix = byte(end).map { $0 | 0x20 }
+        let isLong = suffix == UInt8(ascii: "l")
+        // Single and decimal are read as doubles.
+        let hasDoubleSuffix = suffix.map { "dfm".utf8.contains($0) } ?? false
+        if isLong || hasDoubleSuffix { end += 1 }
         if let (next, length) = scalar(at: end), next.continuesIdentifier || next == "'" {
             throw fault("expected the end of a number, found \(excerpt(end..<end + length))", at: end)
         }
-        if suffix == .long, isDouble { throw fault("a number with the suffix L must be whole", at: start) }
-        let isLong = suffix == .long
-        let value = try value(text, isDouble: isDouble || (suffix != nil && !isLong), isLong: isLong, at: start)
+        if isLong, isDouble { throw fault("a number with the suffix L must be whole", at: start) }
+        let value = try value(text, isDouble: isDouble || hasDoubleSuffix, isLong: isLong, at: start)
         return FilterToken(kind: .literal(value), range: start..<end)
-    }
-
-    /// The letter after a number that specifies its type, in lower case. Single and decimal are read as doubles.
-    private enum NumberSuffix: UInt8 {
-        case long = 0x6C
-        case double = 0x64
-        case single = 0x66
-        case decimal = 0x6D
     }
 
     private func value(_ text: String, isDouble: Bool, isLong: Bool, at start: Int) throws(WireError) -> Value {
