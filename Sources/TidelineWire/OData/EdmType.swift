@@ -19,12 +19,7 @@ package enum EdmType: Sendable, Hashable {
         case .guid: isValid = ItemID.isUUID(text)
         case .enumeration: isValid = !text.isEmpty
         }
-        guard isValid else {
-            throw WireError(
-                .invalidFilter,
-                "the column is compared with \(String(text.prefix(100)).debugDescription), which is not \(form)",
-                column: column)
-        }
+        guard isValid else { throw LiteralTypes.mismatch(text, column, form) }
         if case .enumeration(let name) = self { return name + FilterLiteral.quoted(text) }
         return "cast(\(text),\(name))"
     }

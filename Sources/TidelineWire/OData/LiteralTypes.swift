@@ -57,10 +57,10 @@ struct LiteralTypes {
     private func value(_ text: String, in column: String) throws(WireError) -> Value {
         switch types?[column] {
         case .timestamp:
-            guard let timestamp = Timestamp(text) else { throw mismatch(text, column, "an ISO 8601 date") }
+            guard let timestamp = Timestamp(text) else { throw Self.mismatch(text, column, "an ISO 8601 date") }
             return .timestamp(timestamp)
         case .bytes:
-            guard let bytes = Self.bytes(base64: text) else { throw mismatch(text, column, "base64") }
+            guard let bytes = Self.bytes(base64: text) else { throw Self.mismatch(text, column, "base64") }
             return .bytes(bytes)
         case .json:
             return .json(text)
@@ -69,7 +69,8 @@ struct LiteralTypes {
         }
     }
 
-    private func mismatch(_ text: String, _ column: String, _ form: String) -> WireError {
+    /// Returns the error for a text that does not have the form of the values of a column.
+    static func mismatch(_ text: String, _ column: String, _ form: String) -> WireError {
         WireError(
             .invalidFilter,
             "the column is compared with \(String(text.prefix(100)).debugDescription), which is not \(form)",
