@@ -102,7 +102,7 @@ struct FilterParser {
 
     private mutating func push(_ nested: Open, at offset: Int) throws(WireError) {
         nesting += 1
-        guard nesting < OData.maximumDepth else { throw tooDeep(at: offset) }
+        guard nesting < OData.maximumDepth else { throw OData.tooDeep(at: offset) }
         open.append(nested)
     }
 
@@ -223,12 +223,8 @@ struct FilterParser {
 
     private mutating func push(_ predicate: RowPredicate, over terms: [Operand], at offset: Int) throws(WireError) {
         let depth = (terms.map(\.depth).max() ?? 0) + 1
-        guard depth <= OData.maximumDepth else { throw tooDeep(at: offset) }
+        guard depth <= OData.maximumDepth else { throw OData.tooDeep(at: offset) }
         operands.append(Operand(predicate: predicate, depth: depth, offset: offset))
-    }
-
-    private func tooDeep(at offset: Int) -> WireError {
-        lexer.fault("the filter is nested more than \(OData.maximumDepth) levels deep", at: offset)
     }
 }
 

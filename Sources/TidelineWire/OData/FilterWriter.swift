@@ -45,9 +45,7 @@ struct FilterWriter {
     private mutating func write(
         _ node: RowPredicate, depth: Int, minimum: FilterPrecedence, isOperand: Bool
     ) throws(WireError) {
-        guard depth <= OData.maximumDepth else {
-            throw OData.tooDeep
-        }
+        guard depth <= OData.maximumDepth else { throw OData.tooDeep() }
         switch node {
         case .column(let name):
             try OData.requireIdentifier(name)

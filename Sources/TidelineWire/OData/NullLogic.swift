@@ -20,7 +20,7 @@ struct NullLogic {
 
     /// Returns a condition that is true if `condition` is true (`holds`) or if it is not (`!holds`).
     private func rewritten(_ condition: RowPredicate, holds: Bool, depth: Int) throws(WireError) -> RowPredicate {
-        guard depth <= OData.maximumDepth else { throw OData.tooDeep }
+        guard depth <= OData.maximumDepth else { throw OData.tooDeep() }
         switch condition {
         case .and(let terms), .or(let terms):
             let isAnd = condition.isAnd

@@ -35,8 +35,8 @@ package enum OData {
         case version4
     }
 
-    static var tooDeep: WireError {
-        WireError(.invalidFilter, "the filter is nested more than \(maximumDepth) levels deep")
+    static func tooDeep(at offset: Int? = nil) -> WireError {
+        WireError(.invalidFilter, "the filter is nested more than \(maximumDepth) levels deep", offset: offset)
     }
 
     /// Returns the text of a predicate for `$filter`.
