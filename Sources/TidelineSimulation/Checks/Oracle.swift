@@ -186,12 +186,8 @@ struct Oracle {
     ///
     /// A row that differs from the server's is kept; otherwise the device's changes are dropped.
     mutating func decided(_ device: Int, _ id: String, in table: String, server: Row?, result: Row?) {
-        let isServers =
-            result == nil
-            ? server == nil
-            : server != nil
-                && cells(table, id).allSatisfy { result?[$0.column] ?? .null == server?[$0.column] ?? .null }
-        if isServers {
+        let isServers = cells(table, id).allSatisfy { result?[$0.column] ?? .null == server?[$0.column] ?? .null }
+        if isServers, (result == nil) == (server == nil) {
             dropped(device, id, in: table, before: devices[device].mark)
         } else {
             kept(device, id, in: table, result)
