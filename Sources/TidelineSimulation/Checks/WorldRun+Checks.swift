@@ -31,13 +31,8 @@ extension WorldRun {
     }
 
     private func checkQueue(of device: Device) throws {
-        let (pending, errors) = try device.base.read { reader in
-            let tables = SystemTables()
-            return (
-                try reader.rows(matching: TableQuery(tables.operations)).rows,
-                try reader.count(TableQuery(tables.errors))
-            )
-        }
+        let pending = try device.rows(of: SystemTables().operations)
+        let errors = try device.rows(of: SystemTables().errors).count
         if pending.isEmpty, errors > 0 {
             violated(
                 "errors end with their operations", "device \(device.index) has \(errors) errors without operations")

@@ -115,18 +115,12 @@ extension WorldRun {
 
     /// Checks that syncs have fetched rows, and have pushed all operations about which the server has not decided.
     func checkArrivals(of rows: [(table: String, id: String)]) throws {
-        let tables = SystemTables()
         for device in devices {
             for (table, id) in rows where try device.row(id, in: table) == nil {
                 violated("everything arrives by itself", "device \(device.index) did not fetch \(id) of \(table)")
             }
-            let (operations, errors) = try device.base.read { reader in
-                (
-                    try reader.rows(matching: TableQuery(tables.operations)).rows,
-                    try reader.rows(matching: TableQuery(tables.errors)).rows
-                )
-            }
-            let decided = errors.filter { error in
+            let operations = try device.rows(of: SystemTables().operations)
+            let decided = try device.rows(of: SystemTables().errors).filter { error in
                 ["conflict", "rejected"].contains { error["properties"]?.json?.contains("\"code\":\"\($0)\"") == true }
             }
             // Rows wait for those that they reference.

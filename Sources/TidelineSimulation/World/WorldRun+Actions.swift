@@ -187,9 +187,8 @@ extension WorldRun {
 
     /// Returns the pending operation of a row as it is stored, or `nil` if there is none.
     func pendingOperation(of id: String, in table: String, _ device: Device) throws -> Row? {
-        let query = TableQuery(SystemTables().operations).filter(
-            .column("table") == .value(table) && .column("itemId") == .value(id))
-        return try device.base.read { try $0.rows(matching: query).rows.first }
+        let filter: RowPredicate = .column("table") == .value(table) && .column("itemId") == .value(id)
+        return try device.rows(of: SystemTables().operations, matching: filter).first
     }
 
     // MARK: Server
