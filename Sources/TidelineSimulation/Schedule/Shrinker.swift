@@ -20,16 +20,14 @@ struct Shrinker {
     mutating func run(from outcome: WorldOutcome) throws -> SimulationFailure {
         while try shortenOnce() {}
         let final = try WorldRun(schedule, world: world, recordsTimeline: true).run()
-        let violations = final.violations.filter { $0.invariant == invariant }
-        guard !violations.isEmpty else {
-            return SimulationFailure(
-                violations: outcome.violations
-                    + [
-                        Violation(
-                            invariant: "the same seed gives the same run",
-                            message: "the violation did not occur when the simulation was repeated")
-                    ],
-                schedule: original, originalSteps: original.steps.count, timeline: final.timeline)
+        var violations = final.violations.filter { $0.invariant == invariant }
+        if violations.isEmpty {
+            schedule = original
+            violations = outcome.violations
+            violations.append(
+                Violation(
+                    invariant: "the same seed gives the same run",
+                    message: "the violation did not occur when the simulation was repeated"))
         }
         return SimulationFailure(
             violations: violations, schedule: schedule, originalSteps: original.steps.count, timeline: final.timeline)
@@ -70,11 +68,8 @@ struct Shrinker {
         succeeded = try attempt { $0.steps[index].kill = nil } || succeeded
         succeeded = try attempt { $0.steps[index].cancel = nil } || succeeded
         if let overlap = schedule.steps[index].overlap {
-            for simpler in [nil, 0, overlap / 2] {
-                guard try attempt({ $0.steps[index].overlap = simpler }) else { continue }
-                succeeded = true
-                break
-            }
+            let simpler = [nil, 0, overlap / 2]
+            succeeded = try simpler.contains { value in try attempt { $0.steps[index].overlap = value } } || succeeded
         }
         if case .write(let table, let id, let columns) = schedule.steps[index].action, columns.count > 1 {
             for column in columns {
