@@ -1,6 +1,5 @@
 internal import Tideline
 internal import TidelineStore
-internal import TidelineWire
 
 extension WorldRun {
     /// Performs the action of a step. An error that the documentation does not announce is a violation.
@@ -222,13 +221,6 @@ extension WorldRun {
 extension Row {
     /// Whether the server has deleted the row.
     var isTombstone: Bool { self["deleted"]?.bool ?? false }
-
-    /// The row as JSON.
-    var jsonText: String {
-        var writer = JSONWriter()
-        writer.append(self)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
 
     /// The app's columns on one line: `title=d0.3 rank=5 version=v7`.
     var brief: String {

@@ -184,28 +184,11 @@ extension WorldRun {
 
     /// Returns a page with only its first row, or `nil` if it has no row.
     private static func cut(_ page: [UInt8]) -> [UInt8]? {
-        guard let start = page.firstIndex(of: UInt8(ascii: "[")), let last = page.lastIndex(of: UInt8(ascii: "]"))
-        else { return nil }
-        var depth = 0
-        var (isText, isEscaped) = (false, false)
-        for index in start + 1..<last {
-            if isEscaped {
-                isEscaped = false
-            } else if isText {
-                isEscaped = page[index] == UInt8(ascii: "\\")
-                isText = page[index] != UInt8(ascii: "\"")
-            } else if page[index] == UInt8(ascii: "\"") {
-                isText = true
-            } else if page[index] == UInt8(ascii: "{") {
-                depth += 1
-            } else if page[index] == UInt8(ascii: "}") {
-                depth -= 1
-                guard depth == 0 else { continue }
-                let end = String(decoding: page[last...], as: UTF8.self)
-                return Array(page[...index]) + Array(end.replacing("\"nextLink\"", with: "\"-\"").utf8)
-            }
+        guard let row = try? JSONPage(page).rows.first, let last = page.lastIndex(of: UInt8(ascii: "]")) else {
+            return nil
         }
-        return nil
+        let end = String(decoding: page[last...], as: UTF8.self)
+        return Array(page[..<row.upperBound]) + Array(end.replacing("\"nextLink\"", with: "\"-\"").utf8)
     }
 
     /// Whether a request that arrives late, or twice, can have no other effect than one that a server refuses.
@@ -321,8 +304,9 @@ extension WorldRun {
             method: values == nil ? .delete : insert ? .post : .patch, scheme: "http", authority: "server.simulation",
             path: path)
         request.headerFields[.init("ZUMO-API-VERSION")!] = "2.0.0"
-        let body = values.map { Array($0.jsonText.utf8) } ?? []
-        try process(Message(request, body, from: nil, sentAt: 0, in: world))
+        var body = JSONWriter()
+        if let values { body.append(values) }
+        try process(Message(request, body.bytes, from: nil, sentAt: 0, in: world))
     }
 
     /// The status of a response, with the identifiers and versions of its rows.
