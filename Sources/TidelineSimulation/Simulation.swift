@@ -78,10 +78,7 @@ public struct Simulation: Sendable {
         try world.validate()
         try schedule.validate(in: world)
         let outcome = try WorldRun(schedule, world: world, recordsTimeline: world.recordsTimeline).run()
-        guard let first = outcome.violations.first else {
-            return SimulationResult(
-                events: outcome.events, duration: outcome.duration, timeline: outcome.timeline)
-        }
+        guard let first = outcome.violations.first else { return outcome.result }
         var shrinker = Shrinker(schedule: schedule, world: world, invariant: first.invariant)
         throw try shrinker.run(from: outcome)
     }

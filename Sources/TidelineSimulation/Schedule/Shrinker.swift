@@ -30,7 +30,8 @@ struct Shrinker {
                     message: "the violation did not occur when the simulation was repeated"))
         }
         return SimulationFailure(
-            violations: violations, schedule: schedule, originalSteps: original.steps.count, timeline: final.timeline)
+            violations: violations, schedule: schedule, originalSteps: original.steps.count,
+            timeline: final.result.timeline)
     }
 
     /// Tries each simplification once, and returns whether one succeeded.

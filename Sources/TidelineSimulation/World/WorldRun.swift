@@ -84,9 +84,9 @@ final class WorldRun: Sendable {
             abandon()
         }
         return state.withLock { state in
-            WorldOutcome(
-                violations: state.oracle.violations, timeline: state.timeline ?? [], events: executor.events,
-                duration: executor.now)
+            let result = SimulationResult(
+                events: executor.events, duration: executor.now, timeline: state.timeline ?? [])
+            return WorldOutcome(violations: state.oracle.violations, result: result)
         }
     }
 
@@ -349,9 +349,5 @@ final class WorldRun: Sendable {
 /// The result of one execution of a schedule.
 struct WorldOutcome: Sendable {
     var violations: [Violation]
-    var timeline: [String]
-    /// The number of actions, requests, responses, and calls of the stores.
-    var events: Int
-    /// The virtual duration.
-    var duration: Duration
+    var result: SimulationResult
 }
