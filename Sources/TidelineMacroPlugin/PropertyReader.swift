@@ -101,7 +101,7 @@ struct PropertyReader {
             problems.add("the default value of \(property.text) cannot be stored: \(problem)", at: value)
         }
         var column = ColumnModel(
-            property: property.text, name: property.plainName, type: type, isOptional: TypeRules.isOptional(type),
+            property: property.text, name: property.plainName, type: type, isOptional: type.unwrapped != nil,
             defaultValue: value, access: variable.modifiers.access, nameSyntax: Syntax(property))
         readArguments(of: &column, variable.attributes)
         checkName(of: column)

@@ -42,7 +42,7 @@ enum TypeRules {
     private static func problem(
         withWrapped wrapped: TypeSyntax, of type: TypeSyntax
     ) -> (node: TypeSyntax, reason: String)? {
-        guard !isOptional(wrapped) else { return (type, "an optional of an optional; it has one null") }
+        guard wrapped.unwrapped == nil else { return (type, "an optional of an optional; it has one null") }
         return problem(with: wrapped)
     }
 
@@ -54,12 +54,8 @@ enum TypeRules {
 
     private static let known: Set = [
         "Bool", "Data", "Date", "Double", "Float", "Int", "Int8", "Int16", "Int32", "Int64", "String", "Timestamp",
-        "UInt",
-        "UInt8", "UInt16", "UInt32", "UInt64", "URL", "UUID", "[UInt8]",
+        "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "URL", "UUID", "[UInt8]",
     ]
-
-    /// Returns whether a type is an optional.
-    static func isOptional(_ type: TypeSyntax) -> Bool { type.unwrapped != nil }
 
     /// Returns the type of the value of a literal, if it is a Boolean, a number, or text.
     static func type(of value: ExprSyntax) -> TypeSyntax? {
