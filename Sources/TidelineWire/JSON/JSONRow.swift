@@ -54,20 +54,13 @@ package enum JSONRow {
 private struct LooseReader {
     var scanner: JSONScanner
     /// The column whose value is being read.
-    private(set) var column: String?
-    private var key: RowID?
-    private var columns: [(name: String, value: Value)] = []
+    var column: String?
+    var key: RowID?
+    var columns: [(name: String, value: Value)] = []
     /// The positions of the columns.
-    private var positions: [String: Int] = [:]
-
-    private let allowsIntegerID: Bool
-    private let keepsNotation: Bool
-
-    init(scanner: JSONScanner, allowsIntegerID: Bool, keepsNotation: Bool) {
-        self.scanner = scanner
-        self.allowsIntegerID = allowsIntegerID
-        self.keepsNotation = keepsNotation
-    }
+    var positions: [String: Int] = [:]
+    let allowsIntegerID: Bool
+    let keepsNotation: Bool
 
     mutating func readRow() throws(JSONFault) -> Row {
         guard try scanner.token() == UInt8(ascii: "{") else { throw try scanner.misplaced(.notARow) }
