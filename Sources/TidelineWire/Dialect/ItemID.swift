@@ -24,16 +24,7 @@ package enum ItemID {
     private static func isPlain(_ id: String) -> Bool {
         let isPlain = id.utf8.withContiguousStorageIfAvailable { bytes in
             // Two dots are a path.
-            guard bytes.count > 2, bytes.count <= 255 else { return false }
-            for byte in bytes {
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    continue
-                default: return false
-                }
-            }
-            return true
+            bytes.count > 2 && bytes.count <= 255 && bytes.allSatisfy { $0.isUnreserved }
         }
         return isPlain ?? false
     }

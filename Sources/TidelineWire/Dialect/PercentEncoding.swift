@@ -81,7 +81,8 @@ package enum PercentEncoding {
 }
 
 extension UInt8 {
-    fileprivate var isUnreserved: Bool {
+    /// Whether a URL has this byte unencoded in each of its parts: an ASCII letter or digit, `-`, `.`, `_`, or `~`.
+    var isUnreserved: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
