@@ -255,15 +255,11 @@ struct Oracle {
         _ index: Int, _ cell: Cell, of old: Value, with new: Value?, _ request: String
     ) {
         let device = devices[index]
+        let name = RowName(table: cell.table, row: cell.row)
         if device.own[cell]?.contains(old) == true { return }
-        if new == nil, device.unconditionalDeletes.contains(RowName(table: cell.table, row: cell.row)) { return }
-        let mark: Int
-        if let new {
-            mark = device.edits[cell]?.last { $0.value == new }?.mark ?? device.mark
-        } else {
-            mark = device.deletes[RowName(table: cell.table, row: cell.row)] ?? device.mark
-        }
-        if let seen = device.seen[cell]?[old], seen <= mark { return }
+        if new == nil, device.unconditionalDeletes.contains(name) { return }
+        let mark = if let new { device.edits[cell]?.last { $0.value == new }?.mark } else { device.deletes[name] }
+        if let seen = device.seen[cell]?[old], seen <= mark ?? device.mark { return }
         violated(
             "nothing is overwritten unseen",
             "device \(index) overwrote \(old) of \(cell.row).\(cell.column) with \(new.map { "\($0)" } ?? "a delete"), "
