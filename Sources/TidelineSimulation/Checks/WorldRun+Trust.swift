@@ -105,9 +105,7 @@ extension WorldRun {
     func writeLastRows() throws -> [(table: String, id: String)] {
         try world.schema.map { table in
             let columns = table.columns.filter { column in !table.references.contains { $0.column == column.name } }
-            let row = values(
-                "last", in: table.name, columns, of: 999_999_999_999, nil,
-                now: .init(clampingTicks: SimulatedServer.epoch))
+            let row = values("last", in: table.name, columns, of: 999_999_999_999)
             try serverEdit(table.name, "last", row, insert: true)
             return (table.name, "last")
         }

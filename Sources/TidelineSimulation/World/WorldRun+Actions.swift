@@ -139,11 +139,13 @@ extension WorldRun {
     // MARK: Edits
 
     /// Returns the row with the values of a step in some columns.
+    ///
+    /// - Parameter device: The device whose user writes the values, or `nil` for the server.
     func values(
-        _ id: String, in table: String, _ columns: [ColumnSchema], of number: Int, _ device: Int?, now: Timestamp
+        _ id: String, in table: String, _ columns: [ColumnSchema], of number: Int, by device: Device? = nil
     ) -> Row {
         var row: Row = ["id": .string(id)]
-        let author = device.map { "d\($0)" } ?? "s"
+        let author = device.map { "d\($0.index)" } ?? "s"
         let references = world.schema.first { $0.name == table }?.references ?? []
         for column in columns {
             if references.contains(where: { $0.column == column.name }) {
@@ -157,7 +159,7 @@ extension WorldRun {
                 case .int: .int(Int64(number))
                 case .double: .double(Double(number) + 0.5)
                 case .bool: .bool(number % 2 == 0)
-                case .timestamp: .timestamp(now)
+                case .timestamp: .timestamp(device?.now ?? Timestamp(clampingTicks: SimulatedServer.epoch))
                 case .bytes: .bytes(Array("\(author).\(number)".utf8))
                 case .json: .json("[\(number)]")
                 }
@@ -169,7 +171,7 @@ extension WorldRun {
         _ id: String, in table: String, columns: [ColumnSchema], _ step: SimulationStep, _ device: Device
     ) async throws {
         let stamps = device.schema.first { $0.name == table }?.columns.filter { $0.type == .timestamp } ?? []
-        let row = values(id, in: table, columns + stamps, of: step.number, device.index, now: device.now)
+        let row = values(id, in: table, columns + stamps, of: step.number, by: device)
         guard !columns.isEmpty || !stamps.isEmpty else { return }
         let edits = SimulatedDevice(device: device, run: self)
         if try device.row(id, in: table) == nil {
@@ -197,8 +199,7 @@ extension WorldRun {
         case .serverWrite(let table, let id):
             let columns = world.schema.first { $0.name == table }?.columns ?? []
             let some = columns.filter { _ in StepContext.current?.random(in: 0..<2) == 0 }
-            let row = values(
-                id, in: table, some, of: step.number, nil, now: .init(clampingTicks: SimulatedServer.epoch))
+            let row = values(id, in: table, some, of: step.number)
             guard row.columnNames.count > 1 else { return }
             let isThere = server.row(id, in: table) != nil
             try serverEdit(table, id, row, insert: !isThere)

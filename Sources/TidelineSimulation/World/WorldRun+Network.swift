@@ -271,7 +271,7 @@ extension WorldRun {
         let column = columns[context.random(in: 0..<columns.count)]
         // The number of a step is less than a million, so the value is unique.
         let number = (context.step.number + 1) * 1_000_000 + context.requests
-        let row = values(id, in: table, [column], of: number, nil, now: .init(clampingTicks: SimulatedServer.epoch))
+        let row = values(id, in: table, [column], of: number)
         try serverEdit(table, id, row)
     }
 
