@@ -12,7 +12,7 @@ extension WorldRun {
         do {
             if let device {
                 if device.generation.isDead, step.action != .restart { try await start(device) }
-                try await perform(step.action, step, on: device)
+                try await perform(step, on: device)
             } else {
                 try performOnServer(step)
             }
@@ -57,10 +57,10 @@ extension WorldRun {
         try await device.start(self, delegate: PolicyObserver(run: self, device: device, policy: world.policy))
     }
 
-    private func perform(_ action: SimulationStep.Action, _ step: SimulationStep, on device: Device) async throws {
-        if case .restart = action { return try await start(device) }
+    private func perform(_ step: SimulationStep, on device: Device) async throws {
+        if case .restart = step.action { return try await start(device) }
         guard let client = device.client else { return }
-        switch action {
+        switch step.action {
         case .write(let table, let id, let columns):
             let known = device.schema.first { $0.name == table }?.columns ?? []
             try await write(id, in: table, columns: known.filter { columns.contains($0.name) }, step, device)
