@@ -50,11 +50,12 @@ package protocol Dialect: Sendable {
 
     /// Returns the target of the next page, relative to the base URL, or `nil` if the response has no link to it.
     ///
+    /// If a link leads to another port or path of the same scheme and host, and the target of the request is known, the
+    /// request is repeated with the link's `$skip` and `$top`.
+    ///
     /// - Parameters:
     ///   - link: The link in the body of the response (``PageInfo/nextLink``).
     ///   - target: The target of the request.
-    /// If a link leads to another port or path of the same scheme and host, and the target of the request is known, the
-    /// request is repeated with the link's `$skip` and `$top`.
     /// - Throws: ``WireError/Code/invalidRequest`` for a link that leads elsewhere. Links are untrusted data.
     func nextPage(
         after response: HTTPResponse, link: String?, target: String, base: BaseURL
