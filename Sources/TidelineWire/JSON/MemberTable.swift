@@ -40,7 +40,11 @@ struct MemberTable: Sendable {
 
     /// - Parameter names: The names of members that differ from those of their columns, by the names of the columns.
     init(shape: RowShape, renaming names: [String: String] = [:]) {
-        let columns = names.isEmpty ? shape.columns : shape.columns.map { $0.renamed(names[$0.name] ?? $0.name) }
+        let columns = shape.columns.map { column in
+            var column = column
+            column.name = names[column.name] ?? column.name
+            return column
+        }
         self.shape = names.isEmpty ? shape : RowShape(columns: columns)
         (idName, deletedName) = (names["id"] ?? "id", names["deleted"] ?? "deleted")
         id = shape.count
@@ -112,13 +116,5 @@ struct MemberTable: Sendable {
         return Pattern(
             length: bytes.count, first: word(bytes), last: word(bytes.dropFirst(8)), firstMask: word(ones),
             lastMask: word(ones.dropFirst(8)))
-    }
-}
-
-extension ColumnSchema {
-    fileprivate func renamed(_ name: String) -> ColumnSchema {
-        var column = self
-        column.name = name
-        return column
     }
 }
