@@ -64,14 +64,15 @@ extension WorldRun {
             object["version"] != nil
         else { return response }
         var kept = object.filter { systemColumns.contains($0.key) }
-        let isUpdate = [.patch, .put].contains(request.method) && response.response.status == .ok
-        if isUpdate, !keepsVersion { kept["version"] = nil }
+        var response = response
+        if !keepsVersion, [.patch, .put].contains(request.method), response.response.status == .ok {
+            kept["version"] = nil
+            response.response.headerFields[.eTag] = nil
+        }
         guard let data = try? JSONSerialization.data(withJSONObject: kept, options: .sortedKeys) else {
             return response
         }
-        var response = response
         response.body = Array(data)
-        if isUpdate, !keepsVersion { response.response.headerFields[.eTag] = nil }
         return response
     }
 
