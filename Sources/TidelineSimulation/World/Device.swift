@@ -115,8 +115,7 @@ final class Device: Sendable {
 
     /// Ends the process and starts another one, which finds what was committed.
     func start(_ run: WorldRun, delegate: any SyncContextDelegate) async throws {
-        let old = generation
-        old.kill()
+        self.generation.kill()
         if base.capabilities.isPersistent, state.withLock({ !$0.clients.isEmpty }) {
             try base.close()
             let reopened = AnyStore(try world.openStore(storeName))
