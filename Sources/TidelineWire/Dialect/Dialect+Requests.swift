@@ -11,8 +11,7 @@ extension Dialect {
     ) throws(WireError) -> WireRequest {
         var target = try Target(table: query.table)
         do {
-            try target.append(
-                query, schema: schema, syntax: syntax, edmTypes: edmTypes[query.table] ?? [:], countOption: countOption)
+            try target.append(query, schema: schema, in: self)
         } catch {
             var error = error
             error.table = query.table

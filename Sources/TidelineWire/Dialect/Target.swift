@@ -45,15 +45,15 @@ struct Target {
 
     /// Appends the options for a query.
     mutating func append(
-        _ query: TableQuery, schema: TableSchema?, syntax: OData.Syntax, edmTypes: [String: EdmType],
-        countOption: (name: String, value: String)
+        _ query: TableQuery, schema: TableSchema?, in dialect: some Dialect
     ) throws(WireError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw WireError(.invalidRequest, "skip and limit must not be negative")
         }
         for name in query.order.map(\.column) + (query.selection ?? []) { try OData.requireIdentifier(name) }
         if let predicate = query.predicate {
-            let filter = try OData.portableFilter(predicate, schema: schema, syntax: syntax, edmTypes: edmTypes)
+            let filter = try OData.portableFilter(
+                predicate, schema: schema, syntax: dialect.syntax, edmTypes: dialect.edmTypes[query.table] ?? [:])
             append("$filter", filter)
         }
         if !query.order.isEmpty { append("$orderby", OData.orderBy(query.order)) }
@@ -62,7 +62,7 @@ struct Target {
         if let selection = query.selection, !selection.isEmpty {
             append("$select", selection.joined(separator: ","))
         }
-        if query.includesTotalCount { append(countOption.name, countOption.value) }
+        if query.includesTotalCount { append(dialect.countOption.name, dialect.countOption.value) }
     }
 
     /// Appends the app's parameters.
