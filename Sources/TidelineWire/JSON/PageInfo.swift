@@ -12,15 +12,13 @@ package struct PageInfo: Sendable, Hashable {
     package var members: [UInt8] = []
     /// The positions in the batch, in ascending order, of the rows that the response marks as deleted, if the shape has
     /// no column `deleted`. Empty if the shape has such a column, because the rows then contain the mark.
-    package var deleted: [Int]
+    package var deleted: [Int] = []
     /// The rows that do not fit the table and were left out, in their order. Empty unless such rows are skipped.
-    package var rejectedRows: [RejectedRow]
+    package var rejectedRows: [RejectedRow] = []
 
-    package init(rowCount: Int, totalCount: Int64? = nil, deleted: [Int] = [], rejectedRows: [RejectedRow] = []) {
+    package init(rowCount: Int, deleted: [Int] = []) {
         self.rowCount = rowCount
-        self.totalCount = totalCount
         self.deleted = deleted
-        self.rejectedRows = rejectedRows
     }
 }
 

@@ -5,13 +5,11 @@ struct LiteralTypes {
     private let types: [String: ColumnType]?
 
     init(_ schema: TableSchema?) {
-        guard let schema else {
-            types = nil
-            return
+        types = schema.map { schema in
+            var types = ["id": schema.idType == .int ? ColumnType.int : .string]
+            for column in schema.allColumns where types[column.name] == nil { types[column.name] = column.type }
+            return types
         }
-        var types = ["id": schema.idType == .int ? ColumnType.int : .string]
-        for column in schema.allColumns where types[column.name] == nil { types[column.name] = column.type }
-        self.types = types
     }
 
     /// Whether the table has the column, or `true` if there is no definition of the table.
