@@ -77,26 +77,21 @@ package enum IfMatch: Sendable, Hashable {
 
     private static func list(_ bytes: [UInt8]) -> [String]? {
         var versions: [String] = []
-        var index = 0
+        var rest = bytes[...]
+        let quote = UInt8(ascii: "\"")
         while true {
-            let isWeak = bytes[index...].starts(with: Array("W/".utf8))
-            if isWeak { index += 2 }
-            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
-            let start = index
-            index += 1
-            while index < bytes.count, bytes[index] != UInt8(ascii: "\"") || bytes[index - 1] == UInt8(ascii: "\\") {
-                index += 1
-            }
-            guard index < bytes.count else { return nil }
-            index += 1
-            if !isWeak, let version = ETag.version(fromETag: String(decoding: bytes[start..<index], as: UTF8.self)) {
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            guard rest.first == quote else { return nil }
+            let end = rest.indices.dropFirst().first { rest[$0] == quote && rest[$0 - 1] != UInt8(ascii: "\\") }
+            guard let end else { return nil }
+            if !isWeak, let version = ETag.version(fromETag: String(decoding: rest[...end], as: UTF8.self)) {
                 versions.append(version)
             }
-            while index < bytes.count, bytes[index].isBlank { index += 1 }
-            guard index < bytes.count else { return versions }
-            guard bytes[index] == UInt8(ascii: ",") else { return nil }
-            index += 1
-            while index < bytes.count, bytes[index].isBlank { index += 1 }
+            rest = rest[(end + 1)...].drop { $0.isBlank }
+            guard let separator = rest.first else { return versions }
+            guard separator == UInt8(ascii: ",") else { return nil }
+            rest = rest.dropFirst().drop { $0.isBlank }
         }
     }
 }
