@@ -1,15 +1,14 @@
 #if Macros
 internal import SwiftSyntax
+internal import SwiftSyntaxMacros
 
 extension RecordModel {
     /// Reads the declaration that `@Table` is attached to.
     ///
-    /// - Parameter extended: The extension that contains the declaration, whose access it has if it states none.
     /// - Returns: The record, or `nil` if it cannot conform to `TableRecord`, and the errors.
     static func read(
-        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, isNested: Bool,
-        extended: ExtensionDeclSyntax? = nil
-    ) -> (RecordModel?, Problems) {
+        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext
+    ) -> (model: RecordModel?, problems: Problems) {
         guard let record = declaration.as(StructDeclSyntax.self) else {
             var problems = Problems()
             problems.add("@Table can only be attached to a struct", at: table)
@@ -35,9 +34,12 @@ extension RecordModel {
             reader.problems.add(problem, at: argument)
         }
         var modifiers = record.modifiers
-        if modifiers.access.isEmpty, let extended { modifiers.append(contentsOf: extended.modifiers) }
+        // A declaration that states no access has that of the extension that contains it.
+        if modifiers.access.isEmpty, let extended = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
+            modifiers.append(contentsOf: extended.modifiers)
+        }
         let model = RecordModel(
-            name: record.name.text, isNested: isNested, tableName: name.trimmedDescription,
+            name: record.name.text, isNested: !context.lexicalContext.isEmpty, tableName: name.trimmedDescription,
             idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
             modifiers: modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
             columns: reader.columns,

@@ -15,7 +15,7 @@ struct TableMacro: ExtensionMacro, MemberMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        guard var model = read(node, declaration, context).model else { return [] }
+        guard var model = RecordModel.read(node, declaration, in: context).model else { return [] }
         for index in model.columns.indices where !TypeRules.isKnown(model.columns[index].type) {
             let type = model.columns[index].type
             guard let location = context.location(of: type, at: .afterLeadingTrivia, filePathMode: .filePath) else {
@@ -31,21 +31,13 @@ struct TableMacro: ExtensionMacro, MemberMacro {
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        let (model, problems) = read(node, declaration, context)
+        let (model, problems) = RecordModel.read(node, declaration, in: context)
         for diagnostic in problems.diagnostics { context.diagnose(diagnostic) }
         guard let model else { return [] }
         let source = model.conformance(
             of: type.trimmedDescription, missing: Set(protocols.map { $0.trimmedDescription.lastName }),
             isComplete: problems.isEmpty)
         return [try ExtensionDeclSyntax("\(raw: source)")]
-    }
-
-    private static func read(
-        _ table: AttributeSyntax, _ declaration: some DeclGroupSyntax, _ context: some MacroExpansionContext
-    ) -> (model: RecordModel?, problems: Problems) {
-        RecordModel.read(
-            table, declaration, isNested: !context.lexicalContext.isEmpty,
-            extended: context.lexicalContext.first?.as(ExtensionDeclSyntax.self))
     }
 }
 #endif
