@@ -32,9 +32,9 @@ extension RecordModel {
     private var access: String { modifiers.access == "fileprivate " ? "" : modifiers.access }
 
     private var columnsSource: String {
+        let names = NestedNames(record: name)
         let members = columns.map { column in
-            let value =
-                "TidelineStore.Column<\(NestedNames(record: name).text(of: column.type))>(\(column.name.literal))"
+            let value = "TidelineStore.Column<\(names.text(of: column.type))>(\(column.name.literal))"
             let declaration = "\(column.access(within: access))let \(column.property) = \(value)"
             guard let location = column.location else { return declaration }
             return "#sourceLocation(\(location))\n\(declaration)\n#sourceLocation()"
@@ -42,7 +42,6 @@ extension RecordModel {
         let substitutes = columns.flatMap { column in
             column.substitutes.compactMap { substitute -> String? in
                 guard isNested, substitute.value.namesDeclarations else { return nil }
-                let names = NestedNames(record: name)
                 let type = names.text(of: column.type)
                 return "fileprivate static var \(substitute.name): \(type) { \(names.text(of: substitute.value)) }"
             }
