@@ -33,20 +33,27 @@ extension RecordModel {
         if let problem = name.text.flatMap({ NameRules.problem(withTable: $0) }) {
             reader.problems.add(problem, at: argument)
         }
-        var modifiers = record.modifiers
-        // A declaration that states no access has that of the extension that contains it.
-        if modifiers.access.isEmpty, let extended = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
-            modifiers.append(contentsOf: extended.modifiers)
-        }
         let model = RecordModel(
             name: record.name.text, isNested: !context.lexicalContext.isEmpty, tableName: name.trimmedDescription,
             idMatching: arguments.first { $0.label?.text == "idMatching" }?.expression.trimmedDescription,
-            modifiers: modifiers, attributes: record.attributes.named("available").map(\.trimmedDescription),
+            modifiers: allModifiers(of: record, in: context),
+            attributes: record.attributes.named("available").map(\.trimmedDescription),
             columns: reader.columns,
             // Another macro of the type may declare an initializer.
             idPosition: reader.hasMemberwiseInitializer && record.attributes.haveOnly("Table", "available")
                 ? reader.idPosition : nil)
         return (model, reader.problems)
+    }
+
+    /// Returns the modifiers of a record. If it states no access, it has that of the extension that contains it.
+    private static func allModifiers(
+        of record: StructDeclSyntax, in context: some MacroExpansionContext
+    ) -> DeclModifierListSyntax {
+        var modifiers = record.modifiers
+        if modifiers.access.isEmpty, let extended = context.lexicalContext.first?.as(ExtensionDeclSyntax.self) {
+            modifiers.append(contentsOf: extended.modifiers)
+        }
+        return modifiers
     }
 
     /// Checks that each name in `@Index` is that of another property, and that no index occurs twice.
