@@ -44,9 +44,7 @@ struct Target {
     }
 
     /// Appends the options for a query.
-    mutating func append(
-        _ query: TableQuery, schema: TableSchema?, in dialect: some Dialect
-    ) throws(WireError) {
+    mutating func append(_ query: TableQuery, schema: TableSchema?, in dialect: some Dialect) throws(WireError) {
         guard query.skip >= 0, query.limit ?? 0 >= 0 else {
             throw WireError(.invalidRequest, "skip and limit must not be negative")
         }
