@@ -212,7 +212,8 @@ struct FilterParser {
             return .arithmetic(operation, terms[0].predicate, terms[1].predicate)
         case .comparison(let comparison):
             do {
-                return try types.comparison(comparison, terms[0].predicate, terms[1].predicate)
+                let (a, b) = try types.converted(terms[0].predicate, terms[1].predicate)
+                return .comparison(comparison, a, b)
             } catch {
                 var fault = error
                 fault.offset = terms[0].offset

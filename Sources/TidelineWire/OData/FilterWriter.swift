@@ -52,8 +52,8 @@ struct FilterWriter {
             text += name
         case .literal(let value):
             text += try FilterLiteral.text(of: value, syntax)
-        case .comparison(let comparison, let a, let b):
-            guard case .comparison(_, let a, let b) = try types.comparison(comparison, a, b) else { return }
+        case .comparison(let comparison, let first, let second):
+            let (a, b) = try types.converted(first, second)
             try types.requireSayable(a, b)
             let operands = [
                 try edmLiteral(a, of: b) ?? operand(a, depth, .sum), .text(" \(comparison.word) "),

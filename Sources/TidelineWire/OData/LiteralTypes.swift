@@ -21,18 +21,14 @@ struct LiteralTypes {
             ?? ""
     }
 
-    /// Returns the comparison of two operands, with a string literal converted to the type of the column.
+    /// Returns the operands of a comparison, with a string literal converted to the type of the column.
     ///
     /// - Throws: ``WireError/Code/invalidFilter``, with the name of the column, if the literal does not fit it.
-    func comparison(
-        _ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate
-    ) throws(WireError) -> RowPredicate {
+    func converted(_ a: RowPredicate, _ b: RowPredicate) throws(WireError) -> (RowPredicate, RowPredicate) {
         switch (a, b) {
-        case (.column(let name), .literal(.string(let text))):
-            .comparison(comparison, a, .literal(try value(text, in: name)))
-        case (.literal(.string(let text)), .column(let name)):
-            .comparison(comparison, .literal(try value(text, in: name)), b)
-        default: .comparison(comparison, a, b)
+        case (.column(let name), .literal(.string(let text))): return (a, .literal(try value(text, in: name)))
+        case (.literal(.string(let text)), .column(let name)): return (.literal(try value(text, in: name)), b)
+        default: return (a, b)
         }
     }
 
