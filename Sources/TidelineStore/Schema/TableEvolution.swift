@@ -31,7 +31,7 @@ public struct TableEvolution: Sendable {
         from stored: TableSchema, retired: [ColumnSchema], to schema: TableSchema
     ) throws(StoreError) {
         guard stored.idType == schema.idType, stored.idMatching == schema.idMatching else {
-            throw StoreError.mismatch("the type and matching of ids cannot be changed", schema.name, column: "id")
+            throw schema.mismatch("the type and matching of ids cannot be changed", column: "id")
         }
         let columns = stored.allColumns + retired
         var added: [ColumnSchema] = []
@@ -41,14 +41,13 @@ public struct TableEvolution: Sendable {
                 continue
             }
             guard known.name == column.name else {
-                throw StoreError.mismatch(
+                throw schema.mismatch(
                     "the column's name differs from the stored \(known.name.debugDescription) only in ASCII case",
-                    schema.name,
                     column: column.name)
             }
             guard known.type == column.type else {
-                throw StoreError.mismatch(
-                    "the column is stored with type \(known.type.rawValue), not \(column.type.rawValue)", schema.name,
+                throw schema.mismatch(
+                    "the column is stored with type \(known.type.rawValue), not \(column.type.rawValue)",
                     column: column.name)
             }
         }
@@ -58,9 +57,9 @@ public struct TableEvolution: Sendable {
         }
         let count = schema.allColumns.count + self.retired.count
         guard count <= Self.maximumStoredColumnCount else {
-            throw StoreError.mismatch(
+            throw schema.mismatch(
                 "the table has \(count) columns, including those no longer defined; at most "
-                    + "\(Self.maximumStoredColumnCount) are stored", schema.name)
+                    + "\(Self.maximumStoredColumnCount) are stored")
         }
     }
 
@@ -81,23 +80,17 @@ public struct TableEvolution: Sendable {
             try schema.validate()
             let names = checked.map(\.name) + stored
             if let other = names.first(where: { $0.isSameFolded(as: schema.name) && $0 != schema.name }) {
-                throw StoreError.mismatch(
+                throw schema.mismatch(
                     "the names of the tables \(other.debugDescription) and \(schema.name.debugDescription) "
-                        + "differ only in ASCII case", schema.name)
+                        + "differ only in ASCII case")
             }
             let earlier = checked.first { $0.name == schema.name }
             guard earlier == nil || earlier == schema else {
-                throw StoreError.mismatch("the table has two different definitions", schema.name)
+                throw schema.mismatch("the table has two different definitions")
             }
             if earlier == nil { checked.append(schema) }
         }
         return checked
-    }
-}
-
-extension StoreError {
-    fileprivate static func mismatch(_ message: String, _ table: String, column: String? = nil) -> StoreError {
-        StoreError(.schemaMismatch, message, table: table, column: column)
     }
 }
 

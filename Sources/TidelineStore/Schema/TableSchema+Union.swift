@@ -7,9 +7,7 @@ extension TableSchema {
     ///   identifier's type or matching differs.
     package func union(_ other: TableSchema) throws(StoreError) -> TableSchema {
         guard idType == other.idType, idMatching == other.idMatching else {
-            throw StoreError(
-                .schemaMismatch, "another definition of the table has a different type or matching of ids", table: name,
-                column: "id")
+            throw mismatch("another definition of the table has a different type or matching of ids", column: "id")
         }
         var result = self
         for column in other.columns {
@@ -20,11 +18,9 @@ extension TableSchema {
             }
             let known = columns[index]
             guard known.type == column.type else {
-                throw StoreError(
-                    .schemaMismatch,
+                throw mismatch(
                     "the column has type \(known.type.rawValue) in another definition of the table, not "
-                        + "\(column.type.rawValue); give the new column another name",
-                    table: name, column: column.name)
+                        + "\(column.type.rawValue); give the new column another name", column: column.name)
             }
             result.columns[index].isOptional = known.isOptional || column.isOptional
         }

@@ -23,22 +23,18 @@ extension TableSchema {
     /// did not require; see ``requireStoredFormC(retired:path:)``.
     package func validateStored() throws(StoreError) {
         guard Self.isValidName(name) else {
-            throw StoreError(
-                .schemaMismatch, "the table name \(name.debugDescription) \(Self.nameRule)", table: name)
+            throw mismatch("the table name \(name.debugDescription) \(Self.nameRule)")
         }
         guard !["sqlite_", "tideline_"].contains(where: { name.asciiLowercased.utf8.starts(with: $0.utf8) }) else {
-            throw StoreError(
-                .schemaMismatch, "table names beginning with sqlite_ or tideline_ are reserved", table: name)
+            throw mismatch("table names beginning with sqlite_ or tideline_ are reserved")
         }
         guard allColumns.count <= Self.maximumColumnCount else {
-            throw StoreError(
-                .schemaMismatch, "a table has at most \(Self.maximumColumnCount) columns", table: name)
+            throw mismatch("a table has at most \(Self.maximumColumnCount) columns")
         }
         try requireDistinctColumns()
         for index in indexes {
             guard !index.columns.isEmpty, Set(index.columns).count == index.columns.count else {
-                throw StoreError(
-                    .schemaMismatch, "an index needs at least one column, and each column only once", table: name)
+                throw mismatch("an index needs at least one column, and each column only once")
             }
             try requireColumns(index.columns, for: "an index")
         }
@@ -50,16 +46,13 @@ extension TableSchema {
         seen.formUnion(SystemColumns.names.map(\.asciiLowercased))
         for column in columns {
             guard Self.isValidName(column.name) else {
-                throw StoreError(
-                    .schemaMismatch, "the column name \(column.name.debugDescription) \(Self.nameRule)", table: name,
-                    column: column.name)
+                throw mismatch(
+                    "the column name \(column.name.debugDescription) \(Self.nameRule)", column: column.name)
             }
             guard seen.insert(column.name.asciiLowercased).inserted else {
-                throw StoreError(
-                    .schemaMismatch,
+                throw mismatch(
                     "the column name is used twice, or is one of id, "
-                        + SystemColumns.all.columns.map(\.name).joined(separator: ", "),
-                    table: name, column: column.name)
+                        + SystemColumns.all.columns.map(\.name).joined(separator: ", "), column: column.name)
             }
         }
     }
@@ -67,19 +60,17 @@ extension TableSchema {
     /// Checks that all names are in Unicode's normalization form C.
     private func requireFormC() throws(StoreError) {
         if let form = name.differingFormC {
-            throw StoreError(.schemaMismatch, "the table name \(Self.formRule(name, form))", table: name)
+            throw mismatch("the table name \(Self.formRule(name, form))")
         }
         let used = indexes.flatMap(\.columns) + references.map(\.column)
         for column in columns.map(\.name) + used {
             guard let form = column.differingFormC else { continue }
-            throw StoreError(
-                .schemaMismatch, "the column name \(Self.formRule(column, form))", table: name, column: column)
+            throw mismatch("the column name \(Self.formRule(column, form))", column: column)
         }
         for reference in references {
             guard let form = reference.table.differingFormC else { continue }
-            throw StoreError(
-                .schemaMismatch, "a reference's table name \(Self.formRule(reference.table, form))", table: name,
-                column: reference.column)
+            throw mismatch(
+                "a reference's table name \(Self.formRule(reference.table, form))", column: reference.column)
         }
     }
 
@@ -91,9 +82,13 @@ extension TableSchema {
 
     private func requireColumns(_ names: [String], for user: String) throws(StoreError) {
         for column in names where self.column(column) == nil {
-            throw StoreError(
-                .schemaMismatch, "\(user) names a column that the table does not define", table: name, column: column)
+            throw mismatch("\(user) names a column that the table does not define", column: column)
         }
+    }
+
+    /// Creates the error for this definition, which is inconsistent with itself or with another one.
+    func mismatch(_ message: String, column: String? = nil) -> StoreError {
+        StoreError(.schemaMismatch, message, table: name, column: column)
     }
 
     static func isValidName(_ name: String) -> Bool {
