@@ -10,22 +10,20 @@ extension JSONColumnValue {
     public static var columnType: ColumnType { .json }
     /// The value as JSON. A value that has no JSON form becomes an empty text, which no column stores and no row
     /// matches.
-    public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
-    public init?(columnValue value: TidelineStore.Value) {
-        guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }
-        self = decoded
-    }
+    public var columnValue: TidelineStore.Value { jsonValue }
+    public init?(columnValue value: TidelineStore.Value) { self.init(json: value) }
     public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
         rows.set(.json(try NestedJSON.encode(self)), at: index)
     }
 }
 
-/// The stored form of `Codable` values.
-private enum JSONColumn {
-    static func value(of value: some Encodable) -> Value { .json((try? NestedJSON.encode(value)) ?? "") }
+// The stored form of `Codable` values.
+extension ColumnValue where Self: Codable {
+    fileprivate var jsonValue: TidelineStore.Value { .json((try? NestedJSON.encode(self)) ?? "") }
 
-    static func decode<T: Decodable>(_ type: T.Type, from value: Value) -> T? {
-        value.json.flatMap { try? NestedJSON.decode(type, from: $0) }
+    fileprivate init?(json value: TidelineStore.Value) {
+        guard let decoded = value.json.flatMap({ try? NestedJSON.decode(Self.self, from: $0) }) else { return nil }
+        self = decoded
     }
 }
 
@@ -35,7 +33,7 @@ extension Array: ValueConvertible where Element: ColumnValue & Codable {
         if let bytes = self as? [UInt8], Element.self == UInt8.self {
             .bytes(bytes)
         } else {
-            JSONColumn.value(of: self)
+            jsonValue
         }
     }
 }
@@ -43,8 +41,7 @@ extension Array: ValueConvertible where Element: ColumnValue & Codable {
 extension Array: ColumnValue where Element: ColumnValue & Codable {
     public static var columnType: ColumnType { Element.self == UInt8.self ? .bytes : .json }
     public init?(columnValue value: TidelineStore.Value) {
-        let found =
-            Element.self == UInt8.self ? value.bytes as? [Element] : JSONColumn.decode([Element].self, from: value)
+        let found = Element.self == UInt8.self ? value.bytes as? [Element] : Self(json: value)
         guard let found else { return nil }
         self = found
     }
@@ -54,30 +51,24 @@ extension Array: ColumnValue where Element: ColumnValue & Codable {
 }
 
 extension Set: ValueConvertible where Element: ColumnValue & Codable {
-    public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
+    public var columnValue: TidelineStore.Value { jsonValue }
 }
 
 extension Set: ColumnValue where Element: ColumnValue & Codable {
     public static var columnType: ColumnType { .json }
-    public init?(columnValue value: TidelineStore.Value) {
-        guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }
-        self = decoded
-    }
+    public init?(columnValue value: TidelineStore.Value) { self.init(json: value) }
     public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
         rows.set(.json(try NestedJSON.encode(self)), at: index)
     }
 }
 
 extension Dictionary: ValueConvertible where Key: ColumnValue & Codable, Value: ColumnValue & Codable {
-    public var columnValue: TidelineStore.Value { JSONColumn.value(of: self) }
+    public var columnValue: TidelineStore.Value { jsonValue }
 }
 
 extension Dictionary: ColumnValue where Key: ColumnValue & Codable, Value: ColumnValue & Codable {
     public static var columnType: ColumnType { .json }
-    public init?(columnValue value: TidelineStore.Value) {
-        guard let decoded = JSONColumn.decode(Self.self, from: value) else { return nil }
-        self = decoded
-    }
+    public init?(columnValue value: TidelineStore.Value) { self.init(json: value) }
     public func writeColumn(to rows: inout PackedRows, at index: Int) throws {
         rows.set(.json(try NestedJSON.encode(self)), at: index)
     }
