@@ -63,8 +63,7 @@ public enum RowTag: UInt8, Sendable {
 
 /// The tags and value lengths that are valid for a column of one type.
 struct TagRule: Sendable {
-    /// A bit for each raw value of a valid tag.
-    private let tags: UInt32
+    private let tags: TagSet
     /// The length of values whose tag has bytes; negative if any length is valid.
     private let length: Int
 
@@ -72,22 +71,18 @@ struct TagRule: Sendable {
     private static let withoutBytes: UInt8 = RowTag.true.rawValue
 
     init(_ type: ColumnType) {
-        tags = RowTag.all.reduce(0) { $1.fits(type) ? $0 | 1 << UInt32($1.rawValue) : $0 }
-        switch type {
-        case .bool: length = 0
-        case .int, .double, .timestamp: length = 8
-        case .string, .bytes, .json: length = -1
-        }
+        tags = TagSet(of: type)
+        length = type == .bool ? 0 : type.isWord ? 8 : -1
     }
 
     /// Returns whether the tag is valid for a column of the type.
     @inline(__always)
-    func allows(_ tag: RowTag) -> Bool { tags >> UInt32(tag.rawValue) & 1 == 1 }
+    func allows(_ tag: RowTag) -> Bool { tags.contains(tag: tag.rawValue) }
 
     /// Returns whether a tag's raw value is valid for a value of the given length.
     @inline(__always)
     func allows(_ tag: UInt8, length found: Int) -> Bool {
-        guard tag < 32, tags >> UInt32(tag) & 1 == 1 else { return false }
+        guard tags.contains(tag: tag) else { return false }
         return tag <= Self.withoutBytes ? found == 0 : length < 0 ? found >= 0 : found == length
     }
 }

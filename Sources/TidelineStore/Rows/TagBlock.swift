@@ -29,18 +29,10 @@ struct TagBlock: Sendable {
     private init(_ types: [ColumnType]) {
         for (column, type) in types.enumerated() {
             typeBits[column] = type == .bool ? ~1 : ~0
-            switch type {
-            case .bool: self.type[column] = UInt16(RowTag.false.rawValue)
-            case .int: self.type[column] = UInt16(RowTag.int.rawValue)
-            case .double: self.type[column] = UInt16(RowTag.double.rawValue)
-            case .string: self.type[column] = UInt16(RowTag.string.rawValue)
-            case .timestamp: self.type[column] = UInt16(RowTag.timestamp.rawValue)
-            case .bytes: self.type[column] = UInt16(RowTag.bytes.rawValue)
-            case .json: self.type[column] = UInt16(RowTag.json.rawValue)
-            }
-            let hasAnyLength = type == .string || type == .bytes || type == .json
-            lengthBits[column] = hasAnyLength ? 0 : ~0
-            length[column] = hasAnyLength || type == .bool ? 0 : 8
+            // That of a bool is the tag of false.
+            self.type[column] = UInt16((RowTag.all.first { $0.type == type } ?? .absent).rawValue)
+            lengthBits[column] = type == .bool || type.isWord ? ~0 : 0
+            length[column] = type.isWord ? 8 : 0
         }
     }
 
