@@ -40,19 +40,13 @@ extension RowView.BorrowedValue {
         case RowTag.null.rawValue: self = .null
         case RowTag.false.rawValue: self = .bool(false)
         case RowTag.true.rawValue: self = .bool(true)
-        case RowTag.int.rawValue: self = unsafe .int(Self.word(bytes))
-        case RowTag.double.rawValue: self = unsafe .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
+        case RowTag.int.rawValue: self = unsafe .int(bytes.word)
+        case RowTag.double.rawValue: self = unsafe .double(Double(bitPattern: UInt64(bitPattern: bytes.word)))
         case RowTag.string.rawValue: self = unsafe .string(bytes)
-        case RowTag.timestamp.rawValue: self = unsafe .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
+        case RowTag.timestamp.rawValue: self = unsafe .timestamp(Timestamp(clampingTicks: bytes.word))
         case RowTag.bytes.rawValue: self = unsafe .bytes(bytes)
         case RowTag.json.rawValue: self = unsafe .json(bytes)
         default: self = .absent
         }
-    }
-
-    @inlinable
-    @inline(__always)
-    static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-        unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
     }
 }

@@ -116,3 +116,10 @@ package struct TagSet: OptionSet, Sendable {
     @inline(__always)
     package func contains(tag: UInt8) -> Bool { tag < 16 && rawValue &>> UInt16(tag) & 1 == 1 }
 }
+
+extension UnsafeRawBufferPointer {
+    /// The number that these eight bytes of a packed row or identifier represent.
+    @inlinable
+    @inline(__always)
+    var word: Int64 { unsafe Int64(littleEndian: loadUnaligned(as: Int64.self)) }
+}

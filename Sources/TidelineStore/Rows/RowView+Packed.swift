@@ -39,18 +39,13 @@ extension Value {
         case .null: self = .null
         case .false: self = .bool(false)
         case .true: self = .bool(true)
-        case .int: self = unsafe .int(Self.word(bytes))
-        case .double: self = unsafe .double(Double(bitPattern: UInt64(bitPattern: Self.word(bytes))))
+        case .int: self = unsafe .int(bytes.word)
+        case .double: self = unsafe .double(Double(bitPattern: UInt64(bitPattern: bytes.word)))
         case .string: self = unsafe .string(String(decoding: bytes, as: UTF8.self))
-        case .timestamp: self = unsafe .timestamp(Timestamp(clampingTicks: Self.word(bytes)))
+        case .timestamp: self = unsafe .timestamp(Timestamp(clampingTicks: bytes.word))
         case .bytes: self = unsafe .bytes(Array(bytes))
         case .json: self = unsafe .json(String(decoding: bytes, as: UTF8.self))
         }
-    }
-
-    @inline(__always)
-    private static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
-        unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
     }
 }
 

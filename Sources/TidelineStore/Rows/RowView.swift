@@ -49,7 +49,7 @@ public struct RowView: ~Copyable {
     public var id: RowID {
         switch shape.idType {
         case .string: unsafe .string(String(decoding: idBytes, as: UTF8.self))
-        case .int: unsafe .int(Int64(littleEndian: idBytes.loadUnaligned(as: Int64.self)))
+        case .int: unsafe .int(idBytes.word)
         }
     }
 
@@ -97,7 +97,7 @@ public struct RowView: ~Copyable {
 
     /// Returns the eight bytes of the number at a position.
     @inlinable
-    func word(at index: Int) -> Int64 { unsafe Int64(littleEndian: bytes(at: index).loadUnaligned(as: Int64.self)) }
+    func word(at index: Int) -> Int64 { unsafe bytes(at: index).word }
 
     /// Calls `body` with the bytes of the string, bytes, or JSON at a position, without copying.
     ///

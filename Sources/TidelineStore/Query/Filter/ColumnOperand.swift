@@ -55,7 +55,7 @@ package struct ColumnOperand: Sendable {
     package func word(in row: RowBytes) throws(RowDamage) -> Int64? {
         guard let bytes = try unsafe bytes(in: row) else { return nil }
         guard bytes.count == 8 else { throw RowDamage() }
-        let word = unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
+        let word = unsafe bytes.word
         return kind == .double ? WordInterval.word(ofDoubleBits: word) : word
     }
 

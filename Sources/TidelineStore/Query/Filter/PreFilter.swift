@@ -117,11 +117,10 @@ package final class PreFilter: @unchecked Sendable {
         case .text(let relations): holds = unsafe relations.contains(order: bytes.compare(constant))
         case .word(let interval):
             guard bytes.count == 8 else { return .unknown }
-            holds = unsafe interval.contains(Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)))
+            holds = unsafe interval.contains(bytes.word)
         case .doubleWord(let interval):
             guard bytes.count == 8 else { return .unknown }
-            let bits = unsafe Int64(littleEndian: bytes.loadUnaligned(as: Int64.self))
-            holds = interval.contains(WordInterval.word(ofDoubleBits: bits))
+            holds = unsafe interval.contains(WordInterval.word(ofDoubleBits: bytes.word))
         case .tags, .equalText: return .unknown
         }
         return holds ? ifTrue : ifFalse
