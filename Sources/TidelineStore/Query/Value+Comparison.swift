@@ -5,19 +5,9 @@ enum Ordering {
     init<T: Comparable>(_ a: T, _ b: T) { self = a < b ? .less : a == b ? .equal : .greater }
 
     /// Compares two sequences of bytes; a prefix is less than a longer sequence.
-    init(bytes a: some Sequence<UInt8>, _ b: some Sequence<UInt8>) {
-        var others = b.makeIterator()
-        for byte in a {
-            guard let other = others.next() else {
-                self = .greater
-                return
-            }
-            if byte != other {
-                self = byte < other ? .less : .greater
-                return
-            }
-        }
-        self = others.next() == nil ? .equal : .less
+    init(bytes a: some Collection<UInt8>, _ b: some Collection<UInt8>) {
+        let difference = zip(a, b).first { $0 != $1 }
+        self = difference.map { Ordering($0, $1) } ?? Ordering(a.count, b.count)
     }
 
     var reversed: Ordering {
