@@ -55,13 +55,10 @@ public struct Timestamp: Sendable, Hashable, Comparable {
     public func advanced(by duration: Duration) -> Timestamp { advanced(byTicks: duration.ticks) }
 
     /// The number of whole milliseconds since 1970-01-01T00:00:00Z; negative for earlier instants.
-    public var milliseconds: Int64 { flooredToMillisecond.ticks / Self.ticksPerMillisecond }
+    public var milliseconds: Int64 { ticks.flooredDivision(by: Self.ticksPerMillisecond) }
 
     /// The last whole millisecond at or before this instant.
-    package var flooredToMillisecond: Timestamp {
-        let rest = ticks % Self.ticksPerMillisecond
-        return advanced(byTicks: rest < 0 ? -rest - Self.ticksPerMillisecond : -rest)
-    }
+    package var flooredToMillisecond: Timestamp { Timestamp(unchecked: milliseconds * Self.ticksPerMillisecond) }
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.ticks < b.ticks }
 }
