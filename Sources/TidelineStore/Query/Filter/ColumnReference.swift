@@ -52,19 +52,15 @@ package struct ColumnComparison {
         _ comparison: RowPredicate.Comparison, _ a: RowPredicate, _ b: RowPredicate, in table: Evaluator,
         at shape: RowShape? = nil
     ) {
+        let name: String
         switch (a, b) {
-        case (.column(let name), .literal(let literal)):
-            self.comparison = comparison
-            self.literal = literal
-            guard let column = ColumnReference(name, in: table, at: shape) else { return nil }
-            self.column = column
-        case (.literal(let literal), .column(let name)):
-            self.comparison = comparison.flipped
-            self.literal = literal
-            guard let column = ColumnReference(name, in: table, at: shape) else { return nil }
-            self.column = column
+        case (.column(let column), .literal(let value)): (name, self.comparison, literal) = (column, comparison, value)
+        case (.literal(let value), .column(let column)):
+            (name, self.comparison, literal) = (column, comparison.flipped, value)
         default: return nil
         }
+        guard let column = ColumnReference(name, in: table, at: shape) else { return nil }
+        self.column = column
     }
 }
 
