@@ -104,9 +104,7 @@ extension PackedRows {
         }
         set(value, at: index)
         guard shape.tagRules[index].allows(builder.slots[index].tag) else {
-            throw StoreError(
-                .invalidValue, "the value \(value) does not fit a column of type \(shape.types[index].rawValue)",
-                table: shape.table, column: name, id: id.text)
+            throw invalid(value, at: index, id: id.text)
         }
         return index
     }

@@ -27,12 +27,8 @@ final class RowEncoder: Encoder {
     }
 
     fileprivate func refuse(at path: [any CodingKey]) {
-        failure =
-            failure
-            ?? .invalidValue(
-                row,
-                .init(
-                    codingPath: path, debugDescription: "only a structure of plain properties can be encoded as a row"))
+        let message = "only a structure of plain properties can be encoded as a row"
+        failure = failure ?? .invalidValue(row, .init(codingPath: path, debugDescription: message))
     }
 
     fileprivate func set(_ value: Value, for key: any CodingKey) throws {
