@@ -50,13 +50,10 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
     /// - Parameter quiet: The nanoseconds after which the store looks for the commits of others without a signal.
     package init(_ base: Base, maximumRecordedRows: Int = 10_000, quiet: UInt64) {
         self.base = base
-        if let inner = (((base as? AnyStore)?.base ?? base) as? any ObservedStoring)?.hub {
-            (hub, records) = (inner, false)
-        } else {
-            let store: any LocalStore = (base as? AnyStore)?.base ?? base
-            hub = .of(store, maximumRecordedRows: maximumRecordedRows, quiet: quiet)
-            records = true
-        }
+        let store = AnyStore(base).base
+        let inner = (store as? any ObservedStoring)?.hub
+        hub = inner ?? ObservationHub.of(store, maximumRecordedRows: maximumRecordedRows, quiet: quiet)
+        records = inner == nil
     }
 
     /// The wrapped store object, or `nil` if the store is a value.
