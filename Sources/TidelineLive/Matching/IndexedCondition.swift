@@ -11,23 +11,22 @@ enum IndexedCondition {
 
     /// Chooses the condition of a predicate that fewest rows are likely to satisfy.
     init(_ predicate: RowPredicate?, in table: Evaluator) {
-        var best: (condition: IndexedCondition, rank: Int) = (.any, 0)
+        var conditions: [IndexedCondition] = []
         var ranges: [(column: ColumnReference, interval: WordInterval)] = []
         for term in predicate.map(Self.conjuncts) ?? [] {
-            guard let condition = Self(term: term, in: table) else { continue }
-            if condition.rank > best.rank { best = (condition, condition.rank) }
-            guard case .range(let column, let interval) = condition else { continue }
-            if let index = ranges.firstIndex(where: { $0.column == column }) {
-                ranges[index].interval.formIntersection(interval)
-            } else {
-                ranges.append((column, interval))
+            switch Self(term: term, in: table) {
+            case .range(let column, let interval)?:
+                if let index = ranges.firstIndex(where: { $0.column == column }) {
+                    ranges[index].interval.formIntersection(interval)
+                } else {
+                    ranges.append((column, interval))
+                }
+            case let condition?: conditions.append(condition)
+            case nil: break
             }
         }
-        for range in ranges {
-            let condition = IndexedCondition.range(range.column, range.interval)
-            if condition.rank > best.rank { best = (condition, condition.rank) }
-        }
-        self = best.condition
+        conditions += ranges.map { IndexedCondition.range($0.column, $0.interval) }
+        self = conditions.max { $0.rank < $1.rank } ?? .any
     }
 
     /// Returns the conditions that must all hold.
