@@ -9,7 +9,7 @@ package final class Interruption: Sendable {
 
     // Dispatch sources may be used from any thread.
     private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
-    private let count = Mutex(0)
+    private let isSignaled = Atomic(false)
 
     package init(_ body: @escaping @Sendable () -> Void) {
         // The signals must not end the process before the dispatch source reports them.
@@ -21,11 +21,7 @@ package final class Interruption: Sendable {
         for source in sources {
             source.setRegistrationHandler { registered.signal() }
             source.setEventHandler { [self] in
-                let isFirst = count.withLock { count in
-                    count += 1
-                    return count == 1
-                }
-                guard isFirst else { _exit(Interruption.status) }
+                if isSignaled.exchange(true, ordering: .relaxed) { _exit(Interruption.status) }
                 // The body runs on its own thread, because this queue must receive the second signal.
                 Thread.detachNewThread { body() }
             }
@@ -49,19 +45,14 @@ package final class Interruption: Sendable {
 
 /// Whether a run has begun to finish. A run finishes only once, whether it completes or is interrupted.
 package final class Ending: Sendable {
-    private let state = Mutex(false)
+    private let state = Atomic(false)
 
     package init() {}
 
     /// Whether finishing has begun.
-    package var hasBegun: Bool { state.withLock(\.self) }
+    package var hasBegun: Bool { state.load(ordering: .acquiring) }
 
     /// Marks the run as finishing. Returns `true` for the first call only.
-    package func begin() -> Bool {
-        state.withLock { hasBegun in
-            defer { hasBegun = true }
-            return !hasBegun
-        }
-    }
+    package func begin() -> Bool { !state.exchange(true, ordering: .acquiringAndReleasing) }
 }
 #endif
