@@ -25,8 +25,8 @@ public struct RecordReader: ~Copyable {
             view = RowView(shape: row.shape)
             positions.reset()
         }
-        unsafe view.idBytes = row.idBytes
-        unsafe view.row = row.row
+        unsafe view.packedID = row.packedID
+        unsafe view.packed = row.packed
         view.header = row.header
         positions.next = 0
     }

@@ -84,8 +84,8 @@ extension RowView {
         atID id: UnsafeRawBufferPointer, validating bytes: UnsafeRawBufferPointer, oneOf rows: RowLayout
     ) -> Bool {
         guard unsafe RowView.isValid(bytes, id: id, oneOf: rows, shape: shape) else { return false }
-        unsafe idBytes = id
-        unsafe row = bytes
+        unsafe packedID = id
+        unsafe packed = bytes
         header = RowHeader(columns: rows.columns, payloadLength: bytes.count &- rows.payload)
         return true
     }

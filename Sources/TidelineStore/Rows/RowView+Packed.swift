@@ -1,14 +1,4 @@
 extension RowView {
-    /// The row in the packed format, valid until the view points elsewhere.
-    ///
-    /// Adapters of this package use it to read the row's values in sequence.
-    @inlinable package var packed: UnsafeRawBufferPointer { unsafe row }
-
-    /// The bytes of the identifier, valid until the view points elsewhere.
-    @inlinable package var packedID: UnsafeRawBufferPointer { unsafe idBytes }
-}
-
-extension RowView {
     /// Returns the value at a position of a row that this process validated or packed, or `nil` if the column is
     /// absent.
     static func value(at index: Int, in row: UnsafeRawBufferPointer) -> Value? {
@@ -25,7 +15,7 @@ extension RowView {
     package func allValues(
         _ count: Int, _ body: (_ index: Int, _ tag: UInt8, _ bytes: UnsafeRawBufferPointer) throws -> Bool
     ) rethrows -> Bool {
-        guard count == header.columns, let base = unsafe row.baseAddress else { return false }
+        guard count == header.columns, let base = unsafe packed.baseAddress else { return false }
         return try unsafe header.allValues(in: base, body)
     }
 }

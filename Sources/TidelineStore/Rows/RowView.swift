@@ -10,15 +10,19 @@
 public struct RowView: ~Copyable {
     /// The columns.
     public let shape: RowShape
-    @usableFromInline var idBytes: UnsafeRawBufferPointer
-    @usableFromInline var row: UnsafeRawBufferPointer
+    /// The bytes of the identifier, valid until the view points elsewhere.
+    @usableFromInline package internal(set) var packedID: UnsafeRawBufferPointer
+    /// The row in the packed format, valid until the view points elsewhere.
+    ///
+    /// Adapters of this package use it to read the row's values in sequence.
+    @usableFromInline package internal(set) var packed: UnsafeRawBufferPointer
     @usableFromInline var header = RowHeader()
 
     /// Creates a view that points at no row. Call ``point(atID:validating:)`` before any other use.
     package init(shape: RowShape) {
         self.shape = shape
-        unsafe idBytes = UnsafeRawBufferPointer(start: nil, count: 0)
-        unsafe row = UnsafeRawBufferPointer(start: nil, count: 0)
+        unsafe packedID = UnsafeRawBufferPointer(start: nil, count: 0)
+        unsafe packed = UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
     /// Points the view at a packed row and the bytes of its identifier, checking every length and offset.
@@ -31,15 +35,15 @@ public struct RowView: ~Copyable {
         guard id.count == 8 || shape.idType == .string, let header = unsafe RowHeader(of: bytes),
             unsafe RowView.isValid(bytes, header, shape: shape)
         else { throw StoreError(.corrupt, "a stored row is damaged", table: shape.table) }
-        unsafe idBytes = id
-        unsafe row = bytes
+        unsafe packedID = id
+        unsafe packed = bytes
         self.header = header
     }
 
     /// Points the view at a row that this process validated or packed.
     package mutating func point(atID id: UnsafeRawBufferPointer, trusting bytes: UnsafeRawBufferPointer) {
-        unsafe idBytes = id
-        unsafe row = bytes
+        unsafe packedID = id
+        unsafe packed = bytes
         header = unsafe RowHeader(trusting: bytes)
     }
 
@@ -48,8 +52,8 @@ public struct RowView: ~Copyable {
     /// The identifier, which is the primary key.
     public var id: RowID {
         switch shape.idType {
-        case .string: unsafe .string(String(decoding: idBytes, as: UTF8.self))
-        case .int: unsafe .int(idBytes.word)
+        case .string: unsafe .string(String(decoding: packedID, as: UTF8.self))
+        case .int: unsafe .int(packedID.word)
         }
     }
 
@@ -58,14 +62,14 @@ public struct RowView: ~Copyable {
 
     /// Calls `body` with the bytes of the identifier: UTF-8, or eight little-endian bytes for an integer.
     @inlinable
-    public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(idBytes) }
+    public func withIDBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(packedID) }
 
     /// Whether the identifier has a length that every store accepts.
     ///
     /// A string must have 1 to 255 characters, counted as Unicode scalars. An integer is always valid.
     package var hasUsableID: Bool {
         guard shape.idType == .string else { return true }
-        return unsafe !idBytes.isEmpty && (idBytes.count <= 255 || idBytes.count { $0 & 0xC0 != 0x80 } <= 255)
+        return unsafe !packedID.isEmpty && (packedID.count <= 255 || packedID.count { $0 & 0xC0 != 0x80 } <= 255)
     }
 
     // MARK: Columns
@@ -77,7 +81,7 @@ public struct RowView: ~Copyable {
     /// Returns the raw value of the tag, which is cheaper to compare than the tag.
     @inlinable
     func rawTag(at index: Int) -> UInt8 {
-        guard index < header.columns, let base = unsafe row.baseAddress else {
+        guard index < header.columns, let base = unsafe packed.baseAddress else {
             precondition(index < shape.count, "no column \(index) in a row of \(shape.count)")
             return RowTag.absent.rawValue
         }
@@ -89,7 +93,7 @@ public struct RowView: ~Copyable {
     /// Adapters of this package use it to bind values without copying.
     @inlinable
     package func bytes(at index: Int) -> UnsafeRawBufferPointer {
-        guard index < header.columns, let base = unsafe row.baseAddress else {
+        guard index < header.columns, let base = unsafe packed.baseAddress else {
             return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
         }
         return unsafe header.value(of: index, in: base)
@@ -174,11 +178,13 @@ public struct RowView: ~Copyable {
     public subscript<T: ColumnValue>(column: ResolvedColumn<T>) -> T? { T.readColumn(self, at: column.index) }
 
     /// Returns a copy of the row that can be kept.
-    public func owned() -> Row { unsafe Row(packed: id, shape: shape, bytes: Array(row)) }
+    public func owned() -> Row { unsafe Row(packed: id, shape: shape, bytes: Array(packed)) }
 
     /// Calls `body` with the packed row, without its identifier.
     ///
     /// Key-value stores write these bytes unchanged and read them back with ``point(atID:validating:)``.
     @inlinable
-    package func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T { try unsafe body(row) }
+    package func withPackedBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+        try unsafe body(packed)
+    }
 }
