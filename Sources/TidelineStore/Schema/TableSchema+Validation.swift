@@ -59,23 +59,19 @@ extension TableSchema {
 
     /// Checks that all names are in Unicode's normalization form C.
     private func requireFormC() throws(StoreError) {
-        if let form = name.differingFormC {
-            throw mismatch("the table name \(Self.formRule(name, form))")
-        }
-        let used = indexes.flatMap(\.columns) + references.map(\.column)
-        for column in columns.map(\.name) + used {
-            guard let form = column.differingFormC else { continue }
-            throw mismatch("the column name \(Self.formRule(column, form))", column: column)
+        try requireFormC(of: name, "the table name")
+        for column in columns.map(\.name) + indexes.flatMap(\.columns) + references.map(\.column) {
+            try requireFormC(of: column, "the column name", column: column)
         }
         for reference in references {
-            guard let form = reference.table.differingFormC else { continue }
-            throw mismatch(
-                "a reference's table name \(Self.formRule(reference.table, form))", column: reference.column)
+            try requireFormC(of: reference.table, "a reference's table name", column: reference.column)
         }
     }
 
-    private static func formRule(_ name: String, _ form: String) -> String {
-        "\(name.escapedASCII) is not in Unicode's normalization form C; write it \(form.escapedASCII)"
+    private func requireFormC(of name: String, _ kind: String, column: String? = nil) throws(StoreError) {
+        guard let form = name.differingFormC else { return }
+        let rule = "is not in Unicode's normalization form C; write it \(form.escapedASCII)"
+        throw mismatch("\(kind) \(name.escapedASCII) \(rule)", column: column)
     }
 
     private static let nameRule = "must have 1 to 128 characters, no control characters, and not begin with __"
