@@ -189,24 +189,14 @@ private struct DiscardingContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
 
 /// The JSON of values inside a column: instants as ISO 8601 to 100 ns, bytes as base64, and sorted keys.
 enum NestedJSON {
-    static func makeEncoder() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .custom { date, encoder in try Timestamp(date).encode(to: encoder) }
-        return encoder
-    }
-
-    static func makeDecoder() -> JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in try Timestamp(from: decoder).date }
-        return decoder
-    }
-
     /// Returns the text of a value that is a JSON array or object.
     ///
     /// - Throws: `EncodingError`, also if the value has another JSON form.
     static func encode(_ value: some Encodable) throws -> String {
-        let text = try text(of: value, makeEncoder())
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .custom { date, encoder in try Timestamp(date).encode(to: encoder) }
+        let text = try text(of: value, encoder)
         guard text.hasPrefix("{") || text.hasPrefix("[") else {
             let message = "\(type(of: value)) is neither a single value nor a structure"
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: message))
@@ -225,7 +215,9 @@ enum NestedJSON {
     }
 
     static func decode<T: Decodable>(_ type: T.Type = T.self, from text: String) throws -> T {
-        try makeDecoder().decode(type, from: Data(text.utf8))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .custom { decoder in try Timestamp(from: decoder).date }
+        return try decoder.decode(type, from: Data(text.utf8))
     }
 }
 
