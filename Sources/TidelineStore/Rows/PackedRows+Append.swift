@@ -90,10 +90,10 @@ extension PackedRows {
         return isSame
     }
 
-    private func wrongIDType(_ key: RowID) -> StoreError {
+    func wrongIDType(_ key: RowID? = nil) -> StoreError {
         StoreError(
             .invalidValue, "the id must be of type \(shape.idType.rawValue)", table: shape.table, column: "id",
-            id: key.text)
+            id: key?.text)
     }
 
     /// Sets a column and returns its position.

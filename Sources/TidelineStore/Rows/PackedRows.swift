@@ -145,9 +145,7 @@ public struct PackedRows: ~Copyable, Sendable {
     private func requireID(_ state: RowBuilder.ID) throws(StoreError) {
         switch state {
         case .missing: throw StoreError(.invalidValue, "a row has no id", table: shape.table, column: "id")
-        case .wrongType:
-            throw StoreError(
-                .invalidValue, "the id must be of type \(shape.idType.rawValue)", table: shape.table, column: "id")
+        case .wrongType: throw wrongIDType()
         case .present: break
         }
     }
