@@ -41,11 +41,7 @@ struct QueryPlan: Sendable {
     /// Returns the row with the columns of the result.
     private func row(_ view: borrowing RowView) -> Row {
         guard let selection else { return view.owned() }
-        var columns: [(name: String, value: Value)] = []
-        for (name, position) in selection {
-            columns.append((name, position.flatMap { view.value(at: $0) } ?? .null))
-        }
-        return Row(id: view.id, distinctColumns: columns)
+        return Row(view, columns: selection)
     }
 }
 

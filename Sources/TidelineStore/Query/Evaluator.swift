@@ -189,10 +189,10 @@ public struct Evaluator: Sendable {
             }
         }
         found.sort { order.precedes($0.key, $1.key) }
-        let columns = query.resultColumns(of: schema).map { ($0.name, rows.shape.index(of: $0.name)) }
+        let columns = query.resultColumns(of: schema).map { (name: $0.name, position: rows.shape.index(of: $0.name)) }
         var result = QueryResult(rows: [], totalCount: query.includesTotalCount ? found.count : nil)
         for (_, position) in found.dropFirst(query.skip).prefix(query.limit ?? .max) {
-            result.rows.append(rows.withRow(at: position) { Self.row($0, columns) })
+            result.rows.append(rows.withRow(at: position) { Row($0, columns: columns) })
         }
         return result
     }
@@ -204,12 +204,5 @@ public struct Evaluator: Sendable {
             throw StoreError(.unsupportedQuery, "the predicate is not a condition", table: schema.name)
         }
         return compiled
-    }
-
-    private static func row(_ view: borrowing RowView, _ columns: [(name: String, index: Int?)]) -> Row {
-        var values: [(name: String, value: Value)] = []
-        values.reserveCapacity(columns.count)
-        for (name, index) in columns { values.append((name, index.flatMap { view.value(at: $0) } ?? .null)) }
-        return Row(id: view.id, distinctColumns: values)
     }
 }

@@ -37,6 +37,13 @@ public struct Row: Sendable {
         named = columns
     }
 
+    /// Creates a row with these columns of a view: null for a column without a position or a value.
+    package init(_ view: borrowing RowView, columns: [(name: String, position: Int?)]) {
+        id = view.id
+        named.reserveCapacity(columns.count)
+        for (name, position) in columns { named.append((name, position.flatMap { view.value(at: $0) } ?? .null)) }
+    }
+
     init(packed id: RowID, shape: RowShape, bytes: [UInt8]) {
         self.id = id
         self.shape = shape
