@@ -4,7 +4,6 @@
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Creates a generator with the given seed.
     package init(seed: UInt64) { state = seed }
 
     package mutating func next() -> UInt64 {

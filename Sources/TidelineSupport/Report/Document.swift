@@ -13,7 +13,6 @@ package struct Document {
     /// The page's script, or an empty string.
     package var script: String
 
-    /// Creates a document.
     package init(
         _ title: String, introduction: [Block] = [], body: [Block], style: String = "", script: String = ""
     ) {
@@ -55,7 +54,6 @@ package struct Table {
         /// The blocks to which a page expands the row.
         package var expansion: Expansion?
 
-        /// Creates a row.
         package init(_ cells: [RichText], expansion: Expansion? = nil) {
             self.cells = cells
             self.expansion = expansion
@@ -69,7 +67,6 @@ package struct Table {
         package var tags: [String]
         package var blocks: [Block]
 
-        /// Creates an expansion.
         package init(id: String, tags: [String], _ blocks: [Block]) {
             (self.id, self.tags, self.blocks) = (id, tags, blocks)
         }
@@ -86,7 +83,6 @@ package struct Table {
     /// The class for style rules.
     package var look: String
 
-    /// Creates a table.
     package init(
         _ caption: String, heading: [String], rows: [Row], numbers: Set<Int> = [], names: Int = 1, look: String = ""
     ) {

@@ -15,7 +15,6 @@ package struct ReportEnvironment: Sendable, Hashable, Codable {
     /// The build configuration: `debug` or `release`.
     package var build: String
 
-    /// Creates an environment.
     package init(date: String, system: String, kernel: String, processors: Int, swift: String, build: String) {
         self.date = date
         self.system = system

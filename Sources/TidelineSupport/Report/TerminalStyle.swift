@@ -3,7 +3,6 @@ package struct TerminalStyle: Sendable, Hashable {
     /// Whether the output uses colors.
     package var isColored: Bool
 
-    /// Creates a style.
     package init(isColored: Bool) { self.isColored = isColored }
 
     /// Returns the text in green.

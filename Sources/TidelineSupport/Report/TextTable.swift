@@ -10,7 +10,6 @@ package struct TextTable {
     /// A function that styles a cell without changing its width.
     package typealias Styling = (_ row: Int, _ column: Int, _ text: String) -> String
 
-    /// Creates a table.
     package init(rows: [[String]], numbers: Set<Int> = [], separator: String = "  ") {
         self.rows = rows
         self.numbers = numbers
