@@ -104,38 +104,23 @@ package struct WordInterval: Hashable, Sendable {
 
     /// Creates the interval of ints that compare with a double by exact value.
     private init(_ comparison: RowPredicate.Comparison, intsBeside value: Double) {
-        let bounds: (Int64?, Int64?) =
-            switch comparison {
-            case .equal, .notEqual: (Self.leastInt(notBelow: value), Self.greatestInt(notAbove: value))
-            case .less: (.min, Self.greatestInt(below: value))
-            case .lessOrEqual: (.min, Self.greatestInt(notAbove: value))
-            case .greater: (Self.leastInt(above: value), .max)
-            case .greaterOrEqual: (Self.leastInt(notBelow: value), .max)
-            }
-        guard let lower = bounds.0, let upper = bounds.1 else {
+        guard !value.isNaN else {
             self = .empty
             return
         }
-        self.init(lower: lower, upper: upper)
-    }
-
-    private static func greatestInt(notAbove value: Double) -> Int64? {
-        guard value >= -0x1p63 else { return nil }
-        return value >= 0x1p63 ? .max : Int64(value.rounded(.down))
-    }
-
-    private static func greatestInt(below value: Double) -> Int64? {
-        guard value > -0x1p63 else { return nil }
-        return value >= 0x1p63 ? .max : Int64(value.rounded(.up)) - 1
-    }
-
-    private static func leastInt(notBelow value: Double) -> Int64? {
-        guard value < 0x1p63 else { return nil }
-        return value <= -0x1p63 ? .min : Int64(value.rounded(.up))
-    }
-
-    private static func leastInt(above value: Double) -> Int64? {
-        guard value < 0x1p63 else { return nil }
-        return value < -0x1p63 ? .min : Int64(value.rounded(.down)) + 1
+        // Infinities compare with all ints as these bounds do.
+        let finite = max(-0x1p64, min(value, 0x1p64))
+        let (floor, ceiling) = (Int128(finite.rounded(.down)), Int128(finite.rounded(.up)))
+        let (least, greatest) = (Int128(Int64.min), Int128(Int64.max))
+        let (lower, upper): (Int128, Int128) =
+            switch comparison {
+            case .equal, .notEqual: (ceiling, floor)
+            case .less: (least, ceiling - 1)
+            case .lessOrEqual: (least, floor)
+            case .greater: (floor + 1, greatest)
+            case .greaterOrEqual: (ceiling, greatest)
+            }
+        let isBeside = lower <= greatest && upper >= least
+        self = isBeside ? Self(lower: Int64(clamping: lower), upper: Int64(clamping: upper)) : .empty
     }
 }
