@@ -16,42 +16,28 @@ struct FilterCompiler {
         self.shape = shape
     }
 
-    /// The successor of a condition.
-    private enum Target {
-        case label(CompiledFilter.Label)
-        /// The condition that is written just before this one and evaluated just after it.
-        case next
-    }
-
     /// - Returns: The entry point of the predicate.
     mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> CompiledFilter.Label {
-        var pending: [(node: RowPredicate, ifTrue: Target, ifFalse: Target)] = [
-            (predicate, .label(.accept), .label(.reject))
-        ]
+        typealias Label = CompiledFilter.Label
+        // The successor `nil` is the condition that is written just before this one and evaluated just after it.
+        var pending: [(node: RowPredicate, ifTrue: Label?, ifFalse: Label?)] = [(predicate, Label.accept, Label.reject)]
         while let (node, ifTrue, ifFalse) = pending.popLast() {
-            let (yes, no) = (resolve(ifTrue), resolve(ifFalse))
+            let (yes, no) = (ifTrue ?? entry, ifFalse ?? entry)
             switch node {
-            case .not(let term): pending.append((term, .label(no), .label(yes)))
+            case .not(let term): pending.append((term, no, yes))
             case .and(let terms):
                 entry = yes
-                pending.append(contentsOf: terms.dropLast().map { ($0, .next, .label(no)) })
-                if let last = terms.last { pending.append((last, .label(yes), .label(no))) }
+                for term in terms.dropLast() { pending.append((term, nil, no)) }
+                if let last = terms.last { pending.append((last, yes, no)) }
             case .or(let terms):
                 entry = no
-                pending.append(contentsOf: terms.dropLast().map { ($0, .label(yes), .next) })
-                if let last = terms.last { pending.append((last, .label(yes), .label(no))) }
+                for term in terms.dropLast() { pending.append((term, yes, nil)) }
+                if let last = terms.last { pending.append((last, yes, no)) }
             default:
                 entry = try begin(condition(node), ifTrue: yes, ifFalse: no)
             }
         }
         return entry
-    }
-
-    private func resolve(_ target: Target) -> CompiledFilter.Label {
-        switch target {
-        case .label(let label): label
-        case .next: entry
-        }
     }
 
     /// Writes the tests of a condition, at least one of which must hold, and returns their entry point.
