@@ -18,10 +18,6 @@ package final class PreFilter: @unchecked Sendable {
         case doubleWord(WordInterval)
         case equalText
         case text(RowTest.Relations)
-
-        var asksForTags: Bool {
-            if case .tags = self { true } else { false }
-        }
     }
 
     private let condition: Condition
@@ -52,8 +48,7 @@ package final class PreFilter: @unchecked Sendable {
         self.rows = rows
         tags = operand.tags
         let type = shape.columns[Int(operand.position)].type
-        let tag = condition.asksForTags ? nil : RowTag.all.first { $0.type == type }
-        valueTag = tag?.rawValue ?? .max
+        valueTag = if case .tags = condition { .max } else { RowTag.all.first { $0.type == type }?.rawValue ?? .max }
         place = rows.place(of: Int(operand.position))
         unsafe constant = constants.bytes.withUnsafeBytes { bytes in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text?.count ?? 0, alignment: 1)
