@@ -115,9 +115,9 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
             let externalCommit: UInt64?
             if capabilities.isReadOnly {
                 externalCommit = try base.externalCommits?.number()
-                try base.read { reader in
+                try reading { reader in
                     try hub.prepare(starting: registration, at: externalCommit, isExclusive: false, in: reader)
-                }.commit()
+                }
             } else {
                 externalCommit = try committing { writer, pending in
                     let externalCommit = try writer.externalCommitNumber()
@@ -170,7 +170,7 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
             hub.noteExternalCommits(number)
             guard hub.tableCount > 0, !hub.includesExternalCommits(number) else { return }
             if capabilities.isReadOnly {
-                try base.read { hub.prepare(readingAgainAt: number, in: $0) }?.commit()
+                try reading { hub.prepare(readingAgainAt: number, in: $0) }
             } else {
                 try committing { writer, pending in
                     pending = hub.prepare(readingAgainAt: try writer.externalCommitNumber() ?? number, in: writer)
@@ -180,6 +180,19 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
         } catch {
             hub.endQueries(error)
         }
+    }
+
+    /// Runs a read and delivers the changes that its body returns. A read may fail after its body: the file may have
+    /// changed.
+    private func reading(_ body: (Base.Reader) throws -> PendingCommit?) throws {
+        var pending: PendingCommit?
+        do {
+            try base.read { pending = try body($0) }
+        } catch {
+            pending?.rollBack()
+            throw error
+        }
+        pending?.commit()
     }
 
     /// Runs a transaction and delivers its changes when it is committed.

@@ -1,7 +1,9 @@
+import Dispatch
 import Testing
 import TidelineLive
 import TidelineMemory
 import TidelineStore
+import TidelineTestSupport
 
 @Suite("Layers around a store")
 struct LayerTests {
@@ -89,6 +91,21 @@ struct LayerTests {
         try store.write { try $0.upsert(["id": "b"], into: "T") }
         #expect(try updates.takeUpdate()?.rows.map(\.idText) == ["b"])
     }
+
+    @Test("A live query starts after a read that failed at its end, because the file changed meanwhile")
+    func readThatFailsAtItsEnd() throws {
+        let base = try MemoryStore()
+        try base.define([CallStore.table])
+        let store = ObservedStore(ChangingLayer(base: base))
+        #expect(try !store.startUnlessBusy(LiveRegistration(TableQuery("T"))))
+        #expect(store.liveQueryCount == 0)
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) {
+            _ = try? store.startUnlessBusy(LiveRegistration(TableQuery("T")))
+        }
+        try group.finish("a live query to start")
+        #expect(store.liveQueryCount == 1)
+    }
 }
 
 /// A layer that overrides nothing.
@@ -97,6 +114,31 @@ private struct PlainLayer<Base: LocalStore>: StoreLayer {
     typealias Writer = Base.Writer
 
     let base: Base
+}
+
+/// A store that was opened for reading only, and whose file changes during the first read.
+private struct ChangingLayer<Base: LocalStore>: StoreLayer {
+    typealias Reader = Base.Reader
+    typealias Writer = Base.Writer
+
+    let base: Base
+    let readCount = LockedValue(0)
+
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.isReadOnly = true
+        return capabilities
+    }
+
+    func read<T>(_ body: (Reader) throws -> T) throws -> T {
+        let result = try base.read(body)
+        let number = readCount.withLock { count in
+            count += 1
+            return count
+        }
+        guard number > 1 else { throw StoreError(.busy, "the file changed during the read") }
+        return result
+    }
 }
 
 /// A layer whose readers and writers are layers that override nothing.
