@@ -95,13 +95,7 @@ extension CompiledPredicate {
         let definition: RowShape
         let shape: RowShape
         var steps: [Step] = []
-        private var types: [OperandType] = []
-
-        init(schema: TableSchema, definition: RowShape, shape: RowShape) {
-            self.schema = schema
-            self.definition = definition
-            self.shape = shape
-        }
+        var types: [OperandType] = []
 
         mutating func compile(_ predicate: RowPredicate) throws(StoreError) -> OperandType {
             var pending = [(node: predicate, hasOperands: false)]

@@ -8,8 +8,6 @@ struct ColumnPositions: Sendable {
     @usableFromInline var known: [(name: String, index: Int)] = []
     @usableFromInline var next = 0
 
-    init() {}
-
     /// Returns the position of the next column, or `nil` if the shape has no column with this name.
     @inlinable
     @inline(__always)
@@ -36,12 +34,12 @@ struct ColumnPositions: Sendable {
 
 extension StoreError {
     /// An error for a column that a record names and its table does not define.
-    static func undefinedColumn(_ column: String, of shape: RowShape) -> StoreError {
+    static func undefinedColumn(_ column: String, of shape: RowShape, id: String) -> StoreError {
         let names = shape.columns.map(\.name)
         let hint = closestName(to: column, among: names).map { "; did you mean \($0.debugDescription)?" }
         return StoreError(
             .schemaMismatch,
             "the table does not define this column; define the table with the record's schema" + (hint ?? ""),
-            table: shape.table, column: column)
+            table: shape.table, column: column, id: id)
     }
 }

@@ -97,9 +97,7 @@ public struct RecordReader: ~Copyable {
 
     @usableFromInline
     mutating func undefined(_ column: String) -> StoreError {
-        var error = StoreError.undefinedColumn(column, of: view.shape)
-        error.id = view.idText
-        return error
+        .undefinedColumn(column, of: view.shape, id: view.idText)
     }
 
     @usableFromInline

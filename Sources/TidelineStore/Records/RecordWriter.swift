@@ -58,11 +58,7 @@ public struct RecordWriter: ~Copyable {
     // These functions are mutating, because the compiler copies a writer or a batch that it passes to others.
 
     @usableFromInline
-    mutating func undefined(_ column: String) -> StoreError {
-        var error = StoreError.undefinedColumn(column, of: rows.shape)
-        error.id = idText
-        return error
-    }
+    mutating func undefined(_ column: String) -> StoreError { .undefinedColumn(column, of: rows.shape, id: idText) }
 }
 
 extension PackedRows {
