@@ -40,10 +40,8 @@ enum ChildStep: Codable, Sendable {
     case empty([String])
     /// Prints the identifiers of the rows whose column has this value, in order, separated by spaces.
     case find(table: String, column: String, value: Int64)
-    /// Fills the table of ``DateParts`` and prints, for each of its queries, the ids found, separated by spaces.
-    case askDateParts
-    /// Defines and fills the table of ``LocaleQueries`` and prints its answers.
-    case askLocaleQueries
+    /// Fills the table of ``EnvironmentQueries`` and prints the answer to each of its queries.
+    case askEnvironmentQueries
     /// Runs many ``DifferentQueries`` and prints the growth of the process in bytes.
     case askDifferentQueries
     /// Makes the commits of ``KnownContent`` with these numbers; defines its tables before the first one.
@@ -111,8 +109,7 @@ extension ChildStep: CustomStringConvertible {
         case .increment(_, let times): "count up \(times) times"
         case .empty(let tables): "delete all of \(tables.joined(separator: ", "))"
         case .find(let table, let column, let value): "look in \(table) for \(column) == \(value)"
-        case .askDateParts: "ask for the parts of instants"
-        case .askLocaleQueries: "ask for letters, numbers, and dates"
+        case .askEnvironmentQueries: "ask for letters, numbers, and dates"
         case .askDifferentQueries: "ask a thousand different queries"
         case .fill(let numbers): "make commits \(numbers)"
         case .change(let change, let step): "make \(change.words), number \(step)"

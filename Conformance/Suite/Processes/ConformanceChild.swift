@@ -88,8 +88,7 @@ struct ChildRun {
         case .find(let table, let column, let value):
             let query = TableQuery(table, predicate: .column(column) == .literal(.int(value)))
             say(try store.ids(query).joined(separator: " "))
-        case .askDateParts: for ids in try DateParts.answers(of: store) { say(ids) }
-        case .askLocaleQueries: for answer in try LocaleQueries.answers(of: store) { say(answer) }
+        case .askEnvironmentQueries: for answer in try EnvironmentQueries.answers(of: store) { say(answer) }
         case .askDifferentQueries: say(String(try DifferentQueries.growth(of: store)))
         case .fill(let numbers): try KnownContent.fill(store, numbers)
         case .change(let change, let step): try change.make(step, in: store)

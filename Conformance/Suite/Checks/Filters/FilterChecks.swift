@@ -25,7 +25,7 @@ extension Check {
     static let filters: [Check] = [
         filterEquality, filterOperands, filterNulls, filterMembership, filterLogic, filterSize, filterRanges,
         filterTextRanges, filterNumbers, filterTextSearch, filterTextMatching, filterTextFunctions, filterArithmetic,
-        filterDateParts, filterDateZones, filterLocales, filterIDs, filterErrors, filterSurroundings, filterAmounts,
+        filterDateParts, filterEnvironments, filterIDs, filterErrors, filterSurroundings, filterAmounts,
     ].flatMap { $0 }
 
     /// Short and long lists and texts.
