@@ -55,10 +55,27 @@ extension CheckContext {
     func expect(
         _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema, _ place: String
     ) throws {
-        let expected = try Answer.expected(query, schema, schema.packed(rows))
+        try expect(query, in: reader, over: schema.packed(rows), of: schema, place)
+    }
+
+    /// Fails unless a query's rows, their order, total count, and count equal the evaluator's answer for these rows.
+    func expect(
+        _ query: TableQuery, in reader: some StoreReader, over rows: borrowing PackedRows, of schema: TableSchema,
+        _ place: @autoclosure () -> String
+    ) throws {
+        let expected = try Answer.expected(query, schema, rows)
         if let difference = try Answer.of(reader, query).difference(from: expected) {
-            throw CheckFailure("\(place), \(query.swiftSource): \(difference)")
+            throw CheckFailure("\(place()), \(Self.text(query)): \(difference)")
         }
+    }
+
+    /// Fails unless a query is answered like the evaluator does, or refused.
+    func expectAnswerOrRefusal(
+        _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema
+    ) throws {
+        do {
+            try expect(query, in: reader, over: rows, of: schema, "a table of \(schema.columns.count) columns")
+        } catch let error as StoreError where error.code == .unsupportedQuery {}
     }
 
     /// Fails unless a query finds the rows with these identifiers, in this order.

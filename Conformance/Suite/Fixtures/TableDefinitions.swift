@@ -48,17 +48,12 @@ extension CheckContext {
     @discardableResult
     func expectAnswers(
         _ queries: [TableQuery], in store: TracedStore, folder: String = "store", over rows: [Row],
-        of schema: TableSchema,
-        _ what: String = ""
+        of schema: TableSchema, _ what: String = ""
     ) throws -> TracedStore {
-        let rows = schema.completing(rows)
-        let packed = try schema.packed(rows)
+        let packed = try schema.packed(schema.completing(rows))
         func compare(_ reader: some StoreReader, _ place: String) throws {
-            for query in queries {
-                let expected = try Answer.expected(query, schema, packed)
-                guard let difference = try Answer.of(reader, query).difference(from: expected) else { continue }
-                throw CheckFailure("\(what.isEmpty ? "" : "\(what), ")\(place): \(query.swiftSource): \(difference)")
-            }
+            let place = what.isEmpty ? place : "\(what), \(place)"
+            for query in queries { try expect(query, in: reader, over: packed, of: schema, place) }
         }
         try store.read { try compare($0, "in a read") }
         try store.write { try compare($0, "in a write") }

@@ -68,29 +68,7 @@ extension CheckContext {
         try apply(to: typedStore(rows, in: name), in: name) { writer in
             try change(writer, schema.name)
         } thenLook: { reader, place in
-            try expectIndexes(of: schema, in: reader, follow: expected, formerly: rows, place)
-        }
-    }
-
-    /// Fails unless queries by each column's current and former values, in both orders, give the evaluator's answers.
-    func expectIndexes(
-        of schema: TableSchema, in reader: any StoreReader, follow rows: [Row], formerly: [Row], _ place: String
-    ) throws {
-        let complete = schema.completing(rows)
-        for column in schema.columns {
-            let operand = RowPredicate.column(column.name)
-            for value in Set((complete + formerly).map { $0[column.name] ?? .null }) {
-                let query = TableQuery(schema.name, predicate: operand == .literal(value))
-                try expect(query, in: reader, over: complete, of: schema, place)
-            }
-            for descending in [false, true] {
-                let query = TableQuery(schema.name).order(by: column.name, descending: descending)
-                try expect(query, in: reader, over: complete, of: schema, place)
-            }
-        }
-        for value in Set((complete + formerly).map { $0["string"] ?? .null }) {
-            let query = TableQuery(schema.name, predicate: .column("string") == .literal(value)).order(by: "int")
-            try expect(query, in: reader, over: complete, of: schema, place)
+            try expectIndexes(of: schema, in: reader, find: expected, formerly: rows, place)
         }
     }
 

@@ -48,11 +48,7 @@ extension CheckContext {
     ///
     /// - Parameter rows: All rows of the table, each with all columns.
     func expect(_ query: TableQuery, in store: TracedStore, over rows: [Row], of schema: TableSchema) throws {
-        let expected = try Answer.expected(query, schema, schema.packed(rows))
-        let found = try store.read { try Answer.of($0, query) }
-        if let difference = found.difference(from: expected) {
-            throw CheckFailure("\(query.swiftSource): \(difference)")
-        }
+        try store.read { try expect(query, in: $0, over: rows, of: schema, "in a read") }
     }
 
     /// Fails unless a call throws a ``StoreError`` with the given code that names what it should.

@@ -211,10 +211,8 @@ extension CrashRecording {
         for schema in state.tables where !schema.indexes.isEmpty {
             let rows = try schema.packed(state.rows[schema.name] ?? [])
             for query in Self.indexedQueries(of: schema) {
-                let expected = try Answer.expected(query, schema, rows)
-                let found = try store.read { try Answer.of($0, query) }
-                if let difference = found.difference(from: expected) {
-                    throw CheckFailure("the index and the rows disagree: \(query.swiftSource): \(difference)")
+                try store.read {
+                    try context.expect(query, in: $0, over: rows, of: schema, "the index and the rows disagree")
                 }
             }
         }

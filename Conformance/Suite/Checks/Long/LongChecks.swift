@@ -256,15 +256,6 @@ extension CheckContext {
 
     /// Waits, as a body that takes long does.
     func longWait() { Thread.sleep(forTimeInterval: longDuration / .seconds(1)) }
-
-    /// Fails unless a query is answered like the evaluator does, or refused.
-    fileprivate func expectAnswerOrRefusal(
-        _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema
-    ) throws {
-        do {
-            try expect(query, in: reader, over: rows, of: schema, "\(schema.columns.count) columns")
-        } catch let error as StoreError where error.code == .unsupportedQuery {}
-    }
 }
 
 /// The resources that a process and the files of a store use.

@@ -39,7 +39,7 @@ extension Check {
             // Only the last value occurs in a row.
             let values = (0..<33_000).map { Value.int(Int64(100_000 - $0)) } + [2]
             let query = TableQuery("TodoItem").filter(.column("priority").isIn(values))
-            try expectAnswerOrRefusal(context, query, in: store)
+            try store.read { try context.expectAnswerOrRefusal(query, in: $0, over: rows, of: .items) }
         },
         Check("MOD-023", "A filter with a text of 100,000 characters is answered like the evaluator does, or refused") {
             context in
@@ -50,7 +50,8 @@ extension Check {
             stored[0]["text"] = .string(long)
             let text = RowPredicate.column("text")
             for condition in [text == .value(long), text.contains(.value(long)), text < .value(long + "a")] {
-                try expectAnswerOrRefusal(context, TableQuery("TodoItem").filter(condition), in: store, over: stored)
+                let query = TableQuery("TodoItem").filter(condition)
+                try store.read { try context.expectAnswerOrRefusal(query, in: $0, over: stored, of: .items) }
             }
         },
         Check(
@@ -132,17 +133,5 @@ extension Check {
             try store.define([TableSchema("More", columns: [], systemColumns: [])])
         }
         try context.expect(store.tables().count, is: count + rest.count, "the number of tables after the refusal")
-    }
-
-    private static func expectAnswerOrRefusal(
-        _ context: CheckContext, _ query: TableQuery, in store: TracedStore, over rows: [Row] = rows
-    ) throws {
-        let expected = try Answer.expected(query, .items, TableSchema.items.packed(rows))
-        do {
-            let found = try store.read { try Answer.of($0, query) }
-            if let difference = found.difference(from: expected) {
-                throw CheckFailure("\(CheckContext.text(query)): \(difference)")
-            }
-        } catch let error as StoreError where error.code == .unsupportedQuery { return }
     }
 }

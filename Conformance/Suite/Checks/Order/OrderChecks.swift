@@ -19,10 +19,7 @@ extension Check {
                 try store.put(rows, into: schema.name)
                 let packed = try schema.packed(schema.completing(rows))
                 for query in orders(of: schema, count) {
-                    let expected = try Answer.expected(query, schema, packed)
-                    let found = try store.read { try Answer.of($0, query) }
-                    guard let difference = found.difference(from: expected) else { continue }
-                    throw CheckFailure("\(count) rows: \(query.swiftSource): \(difference)")
+                    try store.read { try context.expect(query, in: $0, over: packed, of: schema, "\(count) rows") }
                 }
             }
         },

@@ -63,7 +63,7 @@ extension Check {
             try store.read { reader in
                 let formerly: [Row] = [.typed("1", 5), .typed("3", 6)]
                 try context.expectIndexes(
-                    of: schema, in: reader, follow: rows, formerly: formerly, "after the batch was refused")
+                    of: schema, in: reader, find: rows, formerly: formerly, "after the batch was refused")
             }
         },
         Check("UPS-048", "After many changes to many rows, every index equals a newly built one") { context in
