@@ -64,12 +64,9 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
     /// Returns the reason why a check with this requirement cannot run, or `nil` if it can.
     func obstacle(_ capabilities: StoreCapabilities, _ harness: StoreHarness) -> SkipReason? {
-        if isCapability {
-            guard !declared(by: capabilities) else { return nil }
-            return .skipped("declared: \(absence)", isExcluded: opposite?.declared(by: capabilities) == true)
-        }
-        if offered(by: harness) { return nil }
-        return harness.lacking[self].map { .skipped("declared: \($0)") } ?? .notRun(absence)
+        if isMet(by: capabilities, harness) { return nil }
+        guard isCapability else { return harness.lacking[self].map { .skipped("declared: \($0)") } ?? .notRun(absence) }
+        return .skipped("declared: \(absence)", isExcluded: opposite?.isMet(by: capabilities, harness) == true)
     }
 
     /// The capability that a store declares instead of this one, if there is one. No store has both.
@@ -85,7 +82,7 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    private func declared(by store: StoreCapabilities) -> Bool {
+    private func isMet(by store: StoreCapabilities, _ harness: StoreHarness) -> Bool {
         switch self {
         case .persistence: store.isPersistent
         case .survivingDeath: store.isPersistent && store.durability != .none
@@ -98,12 +95,6 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .infinity: store.storesInfinity
         case .noInfinity: !store.storesInfinity
         case .bitFlipDetection: store.isPersistent && store.detectsBitFlips
-        default: true
-        }
-    }
-
-    private func offered(by harness: StoreHarness) -> Bool {
-        switch self {
         case .files: harness.keepsFiles
         case .process: harness.process != nil
         case .faults: harness.faults?.isAvailable == true
@@ -115,7 +106,6 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
         case .fixtures: harness.fixtures != nil
         case .clock: harness.letTimePass != nil
         case .engine: harness.engine != nil
-        default: true
         }
     }
 
