@@ -1,8 +1,7 @@
 internal import TidelineSupport
 
 /// A report as Markdown.
-package struct MarkdownReport: ReportWriter {
-    /// Creates a writer.
+package struct MarkdownReport: Sendable {
     package init() {}
 
     package func text(of report: ConformanceReport) -> String {
@@ -12,8 +11,7 @@ package struct MarkdownReport: ReportWriter {
 
 /// A report as one self-contained HTML page. It compares the stores side by side, can be filtered if scripts run, is
 /// complete without scripts, and is readable on a phone.
-package struct HTMLReport: ReportWriter {
-    /// Creates a writer.
+package struct HTMLReport: Sendable {
     package init() {}
 
     package func text(of report: ConformanceReport) -> String {
@@ -23,7 +21,6 @@ package struct HTMLReport: ReportWriter {
 
 /// Lists checks as Markdown for documentation.
 package struct MarkdownCheckList: Sendable {
-    /// Creates a writer.
     package init() {}
 
     /// Returns a heading and a table for each group of the checks.
@@ -31,8 +28,8 @@ package struct MarkdownCheckList: Sendable {
         CheckGroup.allCases.compactMap { group -> Block? in
             let members = checks.filter { $0.group == group }
             let rows = members.map { check in
-                let needs = check.needs.map(Words.title).joined(separator: ", ")
-                return Table.Row([check.id, check.promise, Words.title(check.tier), needs].map { RichText($0) })
+                let needs = check.needs.map(\.title).joined(separator: ", ")
+                return Table.Row([check.id, check.promise, check.tier.title, needs].map { RichText($0) })
             }
             let table = Table(group.title, heading: ["Check", "Promise", "Kind", "Needs"], rows: rows)
             return members.isEmpty ? nil : .section(group.title, [.table(table)])
@@ -87,7 +84,7 @@ struct ReportDocument {
             (RichText(profile.title, .strong), { (store: StoreReport) in Self.verdict(store, profile) })
         }
         let totals = report.statuses(including: [.passed, .failed]).map { status in
-            (RichText(Words.title(status)), { (store: StoreReport) in RichText(String(store.totals[status])) })
+            (RichText(status.title), { (store: StoreReport) in RichText(String(store.totals[status])) })
         }
         let time = (RichText("time"), { (store: StoreReport) in RichText(Words.seconds(store.seconds)) })
         guard !verdicts.isEmpty else { return .section("Results", [table("Results of the checks", totals + [time])]) }
@@ -162,7 +159,7 @@ struct ReportDocument {
     private var omissions: [Block] {
         let omissions = Omission.all(of: report).flatMap { omission -> [Block] in
             let stores = omission.stores.joined(separator: ", ")
-            let count = "\(counted(omission.ids.count, "check")) \(Words.title(omission.status))"
+            let count = "\(counted(omission.ids.count, "check")) \(omission.status.title)"
             let links = omission.ids.map { id -> RichText in "\(id, link: id)" }.joined(separator: ", ")
             return [.details("\(stores, .strong), \(count): \(omission.reason)", [.paragraph(links)])]
         }
@@ -173,7 +170,7 @@ struct ReportDocument {
 
     private var checks: Block {
         let legend = report.statuses().map { status -> RichText in
-            "\(Words.title(status), status.look, sign: Words.sign(status)): \(Words.meaning(status))"
+            "\(status.title, status.look, sign: status.sign): \(status.meaning)"
         }
         let groups = report.groups.map { group -> Block in
             let table = Table(
@@ -187,8 +184,8 @@ struct ReportDocument {
     private func row(_ check: CheckSummary) -> Table.Row {
         let results = report.stores.map { ($0, $0.result(of: check)) }
         let cells = results.map { $1?.status.mark ?? "" }
-        let needs = check.needs.map(Words.title).joined(separator: ", ")
-        let kind = Words.title(check.tier) + (needs.isEmpty ? "" : "; needs: \(needs)")
+        let needs = check.needs.map(\.title).joined(separator: ", ")
+        let kind = check.tier.title + (needs.isEmpty ? "" : "; needs: \(needs)")
         let findings = results.flatMap { store, result in result.map { finding($0, of: store) } ?? [] }
         let explanation: [Block] = check.explanation.isEmpty ? [] : [.paragraph(RichText(check.explanation))]
         return Table.Row(
@@ -232,7 +229,7 @@ extension CheckStatus {
     }
 
     /// A sign with a distinct shape and a word that narrow cells show only to screen readers.
-    fileprivate var mark: RichText { "\(Words.title(self), look, sign: Words.sign(self))" }
+    fileprivate var mark: RichText { "\(title, look, sign: sign)" }
 
-    fileprivate var text: RichText { RichText(Words.title(self), look) }
+    fileprivate var text: RichText { RichText(title, look) }
 }

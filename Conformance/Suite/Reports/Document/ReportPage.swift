@@ -42,7 +42,7 @@ enum ReportPage {
     /// The form that filters the checks, shown only if scripts run.
     static func filter(_ report: ConformanceReport) -> String {
         let groups = report.groups.map { "<option value=\"\($0.rawValue)\">\($0.title)</option>" }
-        let statuses = report.statuses().map { "<option value=\"\($0.rawValue)\">\(Words.title($0))</option>" }
+        let statuses = report.statuses().map { "<option value=\"\($0.rawValue)\">\($0.title)</option>" }
         return """
             <form id="filter" hidden aria-label="Filter the checks">
             <label>Text <input type="search" name="text" placeholder="id, promise, message"></label>

@@ -144,9 +144,3 @@ public struct CheckSummary: Sendable, Hashable, Codable {
         self.needs = needs
     }
 }
-
-/// A format of reports.
-package protocol ReportWriter: Sendable {
-    /// Returns the report as text that ends with a newline.
-    func text(of report: ConformanceReport) throws -> String
-}

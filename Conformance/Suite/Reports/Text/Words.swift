@@ -4,71 +4,6 @@ internal import TidelineSupport
 
 /// The wording that reports of all forms share.
 enum Words {
-    /// Returns a status for a heading or a cell.
-    static func title(_ status: CheckStatus) -> String {
-        switch status {
-        case .passed: "passed"
-        case .failed: "failed"
-        case .harnessError: "harness error"
-        case .skipped: "skipped"
-        case .knownFailure: "known failure"
-        case .unexpectedPass: "unexpected pass"
-        case .tolerated: "tolerated"
-        case .notRun: "not run"
-        }
-    }
-
-    /// Returns a sign for a status, distinguishable by its shape.
-    static func sign(_ status: CheckStatus) -> String {
-        switch status {
-        case .passed: "✓"
-        case .failed: "✗"
-        case .harnessError: "!"
-        case .skipped: "–"
-        case .knownFailure: "(✗)"
-        case .unexpectedPass: "(✓)"
-        case .tolerated: "~"
-        case .notRun: "○"
-        }
-    }
-
-    /// Returns the meaning of a status for a legend.
-    static func meaning(_ status: CheckStatus) -> String {
-        switch status {
-        case .passed: "the promise holds"
-        case .failed: "the promise does not hold"
-        case .harnessError: "the suite itself could not do what the check requires"
-        case .skipped: "the subject declares or shows that it does not make the promise"
-        case .knownFailure: "the promise does not hold, as listed in the known failures"
-        case .tolerated: "the promise does not hold, and clients work nevertheless, as the reason says"
-        case .unexpectedPass: "the promise holds although it is listed as a known failure"
-        case .notRun: "the harness lacks a hook that the check requires, or the run ended earlier"
-        }
-    }
-
-    /// Returns a tier for a list of checks.
-    static func title(_ tier: CheckTier) -> String {
-        switch tier {
-        case .required: "required"
-        case .capability: "by capability"
-        case .tolerated: "tolerated"
-        case .stress: "stress"
-        case .long: "long"
-        }
-    }
-
-    /// Returns a requirement for a list of checks, such as `full durability`.
-    static func title(_ need: CheckNeed) -> String {
-        switch need {
-        case .nan: "NaN"
-        case .noNaN: "no NaN"
-        default:
-            need.rawValue.reduce(into: "") { words, letter in
-                words += letter.isUppercase ? " \(letter.lowercased())" : String(letter)
-            }
-        }
-    }
-
     /// Returns a duration in seconds.
     static func seconds(_ seconds: Double) -> String {
         String(format: seconds < 0.0995 ? "%.3f s" : "%.1f s", seconds)
@@ -114,7 +49,46 @@ enum Words {
 
 extension CheckStatus {
     /// The status as shown in reports, such as `known failure`.
-    public var title: String { Words.title(self) }
+    public var title: String {
+        switch self {
+        case .passed: "passed"
+        case .failed: "failed"
+        case .harnessError: "harness error"
+        case .skipped: "skipped"
+        case .knownFailure: "known failure"
+        case .unexpectedPass: "unexpected pass"
+        case .tolerated: "tolerated"
+        case .notRun: "not run"
+        }
+    }
+
+    /// A sign for the status, distinguishable by its shape.
+    var sign: String {
+        switch self {
+        case .passed: "✓"
+        case .failed: "✗"
+        case .harnessError: "!"
+        case .skipped: "–"
+        case .knownFailure: "(✗)"
+        case .unexpectedPass: "(✓)"
+        case .tolerated: "~"
+        case .notRun: "○"
+        }
+    }
+
+    /// The meaning of the status for a legend.
+    var meaning: String {
+        switch self {
+        case .passed: "the promise holds"
+        case .failed: "the promise does not hold"
+        case .harnessError: "the suite itself could not do what the check requires"
+        case .skipped: "the subject declares or shows that it does not make the promise"
+        case .knownFailure: "the promise does not hold, as listed in the known failures"
+        case .tolerated: "the promise does not hold, and clients work nevertheless, as the reason says"
+        case .unexpectedPass: "the promise holds although it is listed as a known failure"
+        case .notRun: "the harness lacks a hook that the check requires, or the run ended earlier"
+        }
+    }
 }
 
 extension Check {
@@ -124,12 +98,29 @@ extension Check {
 
 extension CheckTier {
     /// The tier as shown in reports, such as `by capability`.
-    public var title: String { Words.title(self) }
+    public var title: String {
+        switch self {
+        case .required: "required"
+        case .capability: "by capability"
+        case .tolerated: "tolerated"
+        case .stress: "stress"
+        case .long: "long"
+        }
+    }
 }
 
 extension CheckNeed {
     /// The requirement as shown in reports, such as `full durability`.
-    public var title: String { Words.title(self) }
+    public var title: String {
+        switch self {
+        case .nan: "NaN"
+        case .noNaN: "no NaN"
+        default:
+            rawValue.reduce(into: "") { words, letter in
+                words += letter.isUppercase ? " \(letter.lowercased())" : String(letter)
+            }
+        }
+    }
 }
 
 /// Returns a store's text on one line for a terminal, with control characters made visible.

@@ -1,8 +1,7 @@
 internal import Foundation
 
 /// A badge for shields.io: the highest profile that every store has reached, a server's success, or the failures.
-package struct BadgeReport: ReportWriter {
-    /// Creates a writer.
+package struct BadgeReport: Sendable {
     package init() {}
 
     package func text(of report: ConformanceReport) throws -> String {

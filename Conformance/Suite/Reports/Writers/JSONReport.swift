@@ -2,8 +2,7 @@ public import Foundation
 internal import TidelineSupport
 
 /// A report as JSON, which ``ConformanceReport/init(json:)`` decodes. Equal reports produce equal bytes.
-package struct JSONReport: ReportWriter {
-    /// Creates a writer.
+package struct JSONReport: Sendable {
     package init() {}
 
     package func text(of report: ConformanceReport) throws -> String {

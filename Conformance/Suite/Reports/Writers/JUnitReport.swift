@@ -5,8 +5,7 @@ internal import TidelineSupport
 ///
 /// A failure or an unexpected pass is a failure, and an error of the suite itself is an error. Checks that are skipped,
 /// not run, tolerated, or known to fail are skipped, with the reason.
-package struct JUnitReport: ReportWriter {
-    /// Creates a writer.
+package struct JUnitReport: Sendable {
     package init() {}
 
     package func text(of report: ConformanceReport) -> String {
@@ -52,7 +51,7 @@ package struct JUnitReport: ReportWriter {
             let message = "The promise holds but is listed as a known failure: \(reason)"
             return "<failure\(Self.attribute("type", "unexpectedPass"))\(Self.attribute("message", message))/>"
         case .skipped, .notRun, .knownFailure, .tolerated:
-            return "<skipped\(Self.attribute("message", "\(Words.title(result.status)): \(reason)"))/>"
+            return "<skipped\(Self.attribute("message", "\(result.status.title): \(reason)"))/>"
         }
     }
 

@@ -1,7 +1,7 @@
 package import TidelineSupport
 
 /// The end of a run for a terminal: failures with all details, the checks that did not run with reasons, and a summary.
-package struct TerminalReport: ReportWriter {
+package struct TerminalReport: Sendable {
     /// The maximum number of lines shown of a script; the other formats contain all of it.
     private static let scriptLines = 40
     /// The maximum number of characters shown of a line, which may contain a long value.
@@ -45,7 +45,7 @@ package struct TerminalReport: ReportWriter {
     }
 
     private func failure(_ result: CheckResult, of store: StoreReport, _ report: ConformanceReport) -> String {
-        let title = style.bad(Words.title(result.status).uppercased())
+        let title = style.bad(result.status.title.uppercased())
         let promise = report.check(result.id)?.promise ?? ""
         var lines = ["\(title)  \(Escape.line(store.name))  \(style.strong(Escape.line("\(result.id)  \(promise)")))"]
         if result.status == .unexpectedPass {
@@ -84,7 +84,7 @@ package struct TerminalReport: ReportWriter {
     private func deviations(_ report: ConformanceReport) -> [String] {
         report.stores.flatMap { store in
             store.results.filter { [.knownFailure, .tolerated].contains($0.status) }.map { result in
-                let title = style.open(Words.title(result.status))
+                let title = style.open(result.status.title)
                 return "\(title)  \(Escape.line("\(store.name)  \(result.id)  \(result.reason ?? "")"))"
             }
         }
@@ -93,7 +93,7 @@ package struct TerminalReport: ReportWriter {
     /// Returns a line for each reason, with the number of checks and the first of them.
     private func omissions(_ report: ConformanceReport) -> [String] {
         let rows = Omission.all(of: report).map { omission in
-            [Words.title(omission.status), "\(omission.ids.count)", omission.stores.joined(separator: ", ")]
+            [omission.status.title, "\(omission.ids.count)", omission.stores.joined(separator: ", ")]
                 + ["\(omission.reason) (\(Self.listed(omission.ids)))"]
         }
         return TextTable(rows: rows.map { $0.map(Escape.line) }, numbers: [1]).lines
@@ -108,7 +108,7 @@ package struct TerminalReport: ReportWriter {
     private func summary(_ report: ConformanceReport) -> String {
         let statuses = report.statuses(including: [.passed, .failed])
         let profiles = report.stores.first?.profiles.map(\.profile.title) ?? []
-        let heading = [report.subject] + statuses.map(Words.title) + ["time"] + profiles
+        let heading = [report.subject] + statuses.map(\.title) + ["time"] + profiles
         let rows = report.stores.map { store in
             [Escape.line(store.name)] + statuses.map { "\(store.totals[$0])" } + [Words.seconds(store.seconds)]
                 + store.profiles.map(\.words)
