@@ -81,26 +81,7 @@ extension Check {
             try expectTableLimit(limit, in: store, holding: schemas.count, context)
         },
         Check("MOD-025", "A table can have twenty indexes, each correct after changes") { context in
-            let columns = (0..<10).map { ColumnSchema.int("c\($0)") }
-            let indexes =
-                (0..<10).map { IndexSchema(["c\($0)"]) }
-                + (0..<10).map { IndexSchema(["c\($0)", "c\(($0 + 3) % 10)"]) }
-            let wide = TableSchema("Wide", columns: columns, systemColumns: [], indexes: indexes)
-            let store = try context.store(wide)
-            let all = (0..<20).map { number in
-                columns.enumerated().reduce(into: Row(id: .string("r\(number + 10)"))) { row, column in
-                    row[column.element.name] = .int(Int64(number * (column.offset + 1) % 5))
-                }
-            }
-            try store.write { writer in
-                try writer.upsert(all, into: "Wide")
-                try writer.upsert(["id": "r10", "c0": 9, "c5": .null], into: "Wide")
-                try writer.delete(ids: ["r11"], from: "Wide")
-            }
-            let expected = [all[0].merging(["c0": 9, "c5": .null])] + all[2...]
-            try store.read { reader in
-                try context.expectIndexes(of: wide, in: reader, find: expected, formerly: [all[1]], "of twenty indexes")
-            }
+            try expectTwentyIndexes(context)
         },
     ]
 
@@ -117,6 +98,36 @@ extension Check {
             (copy.skip, copy.limit) = (skip, limit)
             return copy
         }
+    }
+
+    /// Fails unless twenty indexes of a table follow inserts, merges, and deletions, also after reopening.
+    static func expectTwentyIndexes(_ context: CheckContext) throws {
+        let columns = (0..<10).map { ColumnSchema.int("c\($0)") }
+        let indexes =
+            (0..<10).map { IndexSchema(["c\($0)"]) }
+            + (0..<10).map { IndexSchema(["c\($0)", "c\(($0 + 3) % 10)"]) }
+        let wide = TableSchema("Wide", columns: columns, systemColumns: [], indexes: indexes)
+        let store = try context.store(wide)
+        let all = (0..<20).map { number in
+            columns.enumerated().reduce(into: Row(id: .string("r\(number + 10)"))) { row, column in
+                row[column.element.name] = .int(Int64(number * (column.offset + 1) % 5))
+            }
+        }
+        try store.write { writer in
+            try writer.upsert(all, into: "Wide")
+            try writer.upsert(["id": "r10", "c0": 9, "c5": .null], into: "Wide")
+            try writer.delete(ids: ["r11"], from: "Wide")
+            let deleted = try writer.delete(matching: TableQuery("Wide").filter(.column("c5") == 4))
+            try context.expect(deleted, is: 4, "the number of rows deleted")
+        }
+        let expected = [all[0].merging(["c0": 9, "c5": .null])] + all[2...].filter { $0["c5"] != 4 }
+        func look(_ store: TracedStore, _ place: String) throws {
+            try store.read { reader in
+                try context.expectIndexes(of: wide, in: reader, find: expected, formerly: [all[1], all[4]], place)
+            }
+        }
+        try look(store, "of twenty indexes")
+        try look(context.reopened(store), "of twenty indexes, after reopening")
     }
 
     /// Fails unless a store that holds tables with an index each has room up to its limit, and for no table more.

@@ -82,20 +82,7 @@ extension Check {
             try context.expectAnswers(queries, in: store, over: rows(0..<60), of: other)
         },
         Check("TAB-107", "A table may have 20 indexes, all up to date") { context in
-            let columns = (0..<20).map { ColumnSchema.int("c\($0)") }
-            let schema = TableSchema("t", columns: columns, indexes: columns.map { [$0.name] })
-            let store = try context.store(schema)
-            var stored: [Row] = (0..<30).map { number in
-                columns.enumerated().reduce(into: Row(id: .string("r\(number)"))) {
-                    $0[$1.element.name] = .int(Int64((number * ($1.offset + 1)) % 7))
-                }
-            }
-            try store.put(stored, into: "t")
-            let removed = try store.delete(matching: TableQuery("t").filter(.column("c19") == 6))
-            stored.removeAll { $0["c19"] == 6 }
-            try context.expect(removed, is: 30 - stored.count, "the number of rows deleted")
-            let queries = columns.map { TableQuery("t").filter(.column($0.name) == 6 || .column($0.name) < 2) }
-            try context.expectAnswers(queries, in: store, over: stored, of: schema)
+            try expectTwentyIndexes(context)
         },
         Check(
             "TAB-108", "An index over two columns follows a merge that names one of them, the first or the second",

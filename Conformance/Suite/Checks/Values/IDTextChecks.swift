@@ -37,15 +37,7 @@ extension Check {
             try expectApart(ids, context)
         },
         Check("VAL-040", "An id that is one character too long is refused, naming column and table") { context in
-            let store = try context.store(.notes)
-            for character in ["x", "é", "😀"] {
-                guard let id = context.overlongID(of: character) else { return }
-                let what = "an upsert with an id of \(id.count) times \(character)"
-                try context.expectError(.invalidValue, what, table: "Note", column: "id") {
-                    try store.put(Row(id: .string(id)), into: "Note")
-                }
-                try context.expect(store.count(TableQuery("Note")), is: 0, "the count after \(what)")
-            }
+            try expectOverlongIDsRefused(context)
         },
         Check(
             "VAL-041", "An id never matches another table, however the names begin",
