@@ -26,6 +26,14 @@ extension CheckContext {
         try apply(to: store(table), { try $0.upsert(rows, into: table.name) }, thenLook: look)
     }
 
+    /// Makes a change and fails unless a table then holds exactly these rows: inside the write, after it, and reopened.
+    func expect(
+        _ schema: TableSchema, of store: TracedStore, in name: String = "store", holds rows: [Row],
+        after change: (TracedWriter) throws -> Void
+    ) throws {
+        try apply(to: store, in: name, change) { try expect(schema, in: $0, holds: rows, $1) }
+    }
+
     /// Fails unless a table holds exactly these rows, in any order and with null for columns that they do not name,
     /// according to lookups, a scan, and a count.
     func expect(_ schema: TableSchema, in reader: any StoreReader, holds rows: [Row], _ place: String) throws {

@@ -63,13 +63,11 @@ extension Check {
         },
         Check("GET-028", "A deletion by query of thousands of rows keeps the thousands that do not match") { context in
             let rows = (0..<4_000).map { ["id": .string("\($0)"), "priority": .int($0 % 2)] as Row }
-            try context.apply(to: context.store(.items)) { writer in
+            let even = rows.filter { $0["priority"] == 0 }
+            try context.expect(.items, of: context.store(.items), holds: even) { writer in
                 try writer.upsert(rows, into: "TodoItem")
                 let odd = TableQuery("TodoItem", predicate: .column("priority") == 1)
                 try expectDeleted(2_000, by: odd, writer, context)
-            } thenLook: { reader, place in
-                let even = rows.filter { $0["priority"] == 0 }
-                try context.expect(.items, in: reader, holds: even, place)
             }
         },
         Check("GET-029", "A deletion by an invalid query is refused and deletes nothing") { context in

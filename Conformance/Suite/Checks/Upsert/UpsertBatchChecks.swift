@@ -64,9 +64,7 @@ extension Check {
                     $0[$1.name] = .string("\($1.name)-\(number)")
                 }
             }
-            try context.storing(rows, in: schema) { reader, place in
-                try context.expect(schema, in: reader, holds: rows, place)
-            }
+            try context.expect(schema, of: context.store(schema), holds: rows) { try $0.upsert(rows, into: "Wide") }
         },
         Check("UPS-019", "A batch of 10,000 rows is stored and merged completely") { context in
             var store = try context.store(.notes)
@@ -108,7 +106,7 @@ extension Check {
 
     /// Inserts rows that name two thirds of the columns, then merges rows that name a different two thirds.
     private static func mergeColumns(_ count: Int, _ context: CheckContext) throws {
-        let schema = TableSchema("Wide", columns: (0..<count).map { .int("c\($0)") })
+        let schema = TableSchema("Wide \(count)", columns: (0..<count).map { .int("c\($0)") })
         func row(_ number: Int, without rest: Int) -> Row {
             let columns = (0..<count).filter { ($0 + number) % 3 != rest }
             return columns.reduce(into: Row(id: .string("\(number)"))) {
@@ -117,12 +115,10 @@ extension Check {
         }
         let (first, second) = ((0..<4).map { row($0, without: 0) }, (0..<4).map { row($0, without: 1) })
         let name = "of \(count) columns"
-        try context.apply(to: context.store(schema, in: name), in: name) { writer in
-            try writer.upsert(first, into: "Wide")
-            try writer.upsert(second, into: "Wide")
-        } thenLook: { reader, place in
-            let expected = zip(first, second).map { $0.merging($1) }
-            try context.expect(schema, in: reader, holds: expected, "\(place), of \(count) columns")
+        let expected = zip(first, second).map { $0.merging($1) }
+        try context.expect(schema, of: context.store(schema, in: name), in: name, holds: expected) { writer in
+            try writer.upsert(first, into: schema.name)
+            try writer.upsert(second, into: schema.name)
         }
     }
 }

@@ -114,11 +114,7 @@ extension Check {
             try store.define([copy])
             let row = try store.row(in: TableSchema.allTypes.name, "1")
             guard let row else { throw CheckFailure("the row that was inserted is not found") }
-            try context.apply(to: store) { writer in
-                try writer.upsert(row, into: "Copy")
-            } thenLook: { reader, place in
-                try context.expect(copy, in: reader, holds: [.typed("1")], place)
-            }
+            try context.expect(copy, of: store, holds: [.typed("1")]) { try $0.upsert(row, into: "Copy") }
         },
         Check("UPS-028", "A row borrowed from a lookup or scan can be written within the same write") { context in
             let store = try context.typedStore([.typed("1"), .typed("2", 2)])
@@ -145,11 +141,9 @@ extension Check {
             let other = TableSchema("Alike", columns: [columns[1], columns[2], columns[0]], systemColumns: [])
             let rows: [Row] = [["id": "1", "a": "1a", "b": "1b", "c": "1c"], ["id": "2", "b": "2b"]]
             let packed = try other.packed(rows)
-            try context.apply(to: context.store(schema)) { writer in
+            try context.expect(schema, of: context.store(schema), holds: rows) { writer in
                 try writer.upsert(["id": "1", "a": "old", "b": "old"], into: "Alike")
                 try writer.upsert(packed, into: "Alike")
-            } thenLook: { reader, place in
-                try context.expect(schema, in: reader, holds: rows, place)
             }
         },
     ]

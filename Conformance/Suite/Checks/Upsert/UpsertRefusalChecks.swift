@@ -35,10 +35,8 @@ extension Check {
         },
         Check("UPS-034", "A merge may omit required columns and keeps their values") { context in
             let store = try context.store(.demanding, holding: [["id": "1", "must": "x", "may": 1]])
-            try context.apply(to: store) { writer in
-                try writer.upsert([["id": "1"], ["id": "1", "may": 2]], into: "Demanding")
-            } thenLook: { reader, place in
-                try context.expect(.demanding, in: reader, holds: [["id": "1", "must": "x", "may": 2]], place)
+            try context.expect(.demanding, of: store, holds: [["id": "1", "must": "x", "may": 2]]) {
+                try $0.upsert([["id": "1"], ["id": "1", "may": 2]], into: "Demanding")
             }
         },
         Check("UPS-035", "A row without an id, or with an empty one, is refused, naming the column id") { context in
@@ -92,11 +90,7 @@ extension Check {
                     try store.put(packed, into: "Note")
                 }
             }
-            try context.apply(to: store) { writer in
-                try writer.upsert(batch, into: "Note")
-            } thenLook: { reader, place in
-                try context.expect(.notes, in: reader, holds: batch, place)
-            }
+            try context.expect(.notes, of: store, holds: batch) { try $0.upsert(batch, into: "Note") }
         },
         Check(
             "UPS-050", "No rows of a batch remain after any kind of refusal, even if the body catches the error",

@@ -138,10 +138,7 @@ extension Check {
         after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
         let (schema, name) = (keyed(.asciiCaseInsensitive), context.unusedName)
-        try context.apply(to: context.store(schema, holding: rows, in: name), in: name) { writer in
-            try change(writer, "Keyed")
-        } thenLook: { reader, place in
-            try context.expect(schema, in: reader, holds: expected, place)
-        }
+        let store = try context.store(schema, holding: rows, in: name)
+        try context.expect(schema, of: store, in: name, holds: expected) { try change($0, "Keyed") }
     }
 }

@@ -113,9 +113,7 @@ extension Check {
                     row[column.element.name] = .string(String(repeating: id, count: column.offset * 500))
                 }
             }
-            try context.storing(rows, in: schema) { reader, place in
-                try context.expect(schema, in: reader, holds: rows, place)
-            }
+            try context.expect(schema, of: context.store(schema), holds: rows) { try $0.upsert(rows, into: "Wide") }
         },
     ]
 
