@@ -28,15 +28,23 @@ extension CheckContext {
             if isFilled { try store.put(["id": "1", "s": "a", "n": 1, "b": true], into: "Asked") }
             for (predicate, column) in predicates {
                 let query = TableQuery(table, predicate: predicate)
-                let what = CheckContext.text(query)
-                try expectError(code, what, table: table, column: column) { _ = try store.rows(matching: query) }
-                try expectError(code, "count of \(what)", table: table, column: column) { _ = try store.count(query) }
-                try expectError(code, "deletion by \(what)", table: table, column: column) {
-                    try store.delete(matching: query)
-                }
+                try expectRefused(query, by: store, code, column: column)
+                let what = "count of \(CheckContext.text(query))"
+                try expectError(code, what, table: table, column: column) { _ = try store.count(query) }
             }
         }
         try expect(TableQuery("Asked", predicate: n == 1), in: store, finds: ["1"], "after the errors")
+    }
+
+    /// Fails unless a query and a deletion by it throw an error that names the table and the column.
+    func expectRefused(
+        _ query: TableQuery, by store: TracedStore, _ code: StoreError.Code, column: String? = nil
+    ) throws {
+        let what = CheckContext.text(query)
+        try expectError(code, what, table: query.table, column: column) { _ = try store.rows(matching: query) }
+        try expectError(code, "deletion by \(what)", table: query.table, column: column) {
+            try store.delete(matching: query)
+        }
     }
 }
 
@@ -115,20 +123,10 @@ extension Check {
             let all = TableQuery("Asked")
             for query in [all.filter(unknown), all.order(by: "nope"), all.select("nope")] {
                 for empty in [query.limit(0), query.skip(9), query.skip(.max).limit(.max), query.filter(n == 2)] {
-                    let what = CheckContext.text(empty)
-                    try context.expectError(.invalidValue, what, table: "Asked", column: "nope") {
-                        _ = try store.rows(matching: empty)
-                    }
-                    try context.expectError(.invalidValue, "deletion by \(what)", table: "Asked", column: "nope") {
-                        try store.delete(matching: empty)
-                    }
+                    try context.expectRefused(empty, by: store, .invalidValue, column: "nope")
                 }
             }
-            try context.expectError(
-                .unsupportedQuery, "a predicate that is not a condition, with the limit 0", table: "Asked"
-            ) {
-                _ = try store.rows(matching: all.filter(n).limit(0))
-            }
+            try context.expectRefused(all.filter(n).limit(0), by: store, .unsupportedQuery)
         },
     ]
 }

@@ -72,20 +72,12 @@ extension Check {
         },
         Check("GET-029", "A deletion by an invalid query is refused and deletes nothing") { context in
             let store = try context.typedStore(Row.typed(0..<3))
-            let (name, what) = (TableSchema.allTypes.name, "a deletion")
-            let unknown = TableQuery(name, predicate: .column("unknown") == 1)
-            try context.expectError(.invalidValue, "\(what) by an unknown column", column: "unknown") {
-                try store.delete(matching: unknown)
-            }
-            try context.expectError(.invalidValue, "\(what) in order of an unknown column", column: "nowhere") {
-                try store.delete(matching: TableQuery(name).order(by: "nowhere"))
-            }
-            for query in [
-                TableQuery(name).skip(-1), TableQuery(name).limit(-1), TableQuery(name, predicate: .column("int")),
-            ] {
-                try context.expectError(.unsupportedQuery, "\(what) by \(query.swiftSource)") {
-                    try store.delete(matching: query)
-                }
+            let all = TableQuery(TableSchema.allTypes.name)
+            let unknown = all.filter(.column("unknown") == 1)
+            try context.expectRefused(unknown, by: store, .invalidValue, column: "unknown")
+            try context.expectRefused(all.order(by: "nowhere"), by: store, .invalidValue, column: "nowhere")
+            for query in [all.skip(-1), all.limit(-1), all.filter(.column("int"))] {
+                try context.expectRefused(query, by: store, .unsupportedQuery)
             }
             try store.read { try context.expect(.allTypes, in: $0, holds: Row.typed(0..<3), "after the refusals") }
         },

@@ -207,12 +207,7 @@ extension Check {
                 TableQuery("TodoItem").order(by: "nope"), TableQuery("TodoItem").order(by: "text").order(by: "nope"),
                 TableQuery("TodoItem", predicate: .or([])).order(by: "nope", descending: true),
             ] {
-                try context.expectError(.invalidValue, query.swiftSource, table: "TodoItem", column: "nope") {
-                    _ = try store.rows(matching: query)
-                }
-                try context.expectError(.invalidValue, "deletion by \(query.swiftSource)", column: "nope") {
-                    try store.delete(matching: query)
-                }
+                try context.expectRefused(query, by: store, .invalidValue, column: "nope")
             }
         },
     ]
