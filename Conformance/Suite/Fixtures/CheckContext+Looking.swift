@@ -5,7 +5,7 @@ extension CheckContext {
     /// reopening. `look` receives a reader and, for messages, where it reads. Returns the reopened store.
     @discardableResult
     func apply(
-        to store: TracedStore, in name: String = "store", _ change: (TracedWriter) throws -> Void,
+        to store: TracedStore, _ change: (TracedWriter) throws -> Void,
         thenLook look: (any StoreReader, _ place: String) throws -> Void
     ) throws -> TracedStore {
         try store.write { writer in
@@ -14,7 +14,7 @@ extension CheckContext {
         }
         try store.read { try look($0, "in a read after the write") }
         guard capabilities.isPersistent else { return store }
-        let again = try reopened(store, in: name)
+        let again = try reopened(store)
         try again.read { try look($0, "after the store was reopened") }
         return again
     }
@@ -28,10 +28,9 @@ extension CheckContext {
 
     /// Makes a change and fails unless a table then holds exactly these rows: inside the write, after it, and reopened.
     func expect(
-        _ schema: TableSchema, of store: TracedStore, in name: String = "store", holds rows: [Row],
-        after change: (TracedWriter) throws -> Void
+        _ schema: TableSchema, of store: TracedStore, holds rows: [Row], after change: (TracedWriter) throws -> Void
     ) throws {
-        try apply(to: store, in: name, change) { try expect(schema, in: $0, holds: rows, $1) }
+        try apply(to: store, change) { try expect(schema, in: $0, holds: rows, $1) }
     }
 
     /// Fails unless a table holds exactly these rows, in any order and with null for columns that they do not name,

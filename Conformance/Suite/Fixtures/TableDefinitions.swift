@@ -41,14 +41,11 @@ extension CheckContext {
 
     /// Fails unless the answers to queries equal the evaluator's in a read, in a write, and after reopening.
     ///
-    /// - Parameters:
-    ///   - folder: The name of the store's directory.
-    ///   - rows: All rows of the table; columns that they do not name are null.
+    /// - Parameter rows: All rows of the table; columns that they do not name are null.
     /// - Returns: The store that is open afterwards.
     @discardableResult
     func expectAnswers(
-        _ queries: [TableQuery], in store: TracedStore, folder: String = "store", over rows: [Row],
-        of schema: TableSchema, _ what: String = ""
+        _ queries: [TableQuery], in store: TracedStore, over rows: [Row], of schema: TableSchema, _ what: String = ""
     ) throws -> TracedStore {
         let packed = try schema.packed(schema.completing(rows))
         func compare(_ reader: some StoreReader, _ place: String) throws {
@@ -57,7 +54,7 @@ extension CheckContext {
         }
         try store.read { try compare($0, "in a read") }
         try store.write { try compare($0, "in a write") }
-        let reopened = try reopened(store, in: folder)
+        let reopened = try reopened(store)
         if reopened !== store { try reopened.read { try compare($0, "after reopening") } }
         return reopened
     }

@@ -52,8 +52,7 @@ extension CheckContext {
     func expectRows(
         from rows: [Row] = [], become expected: [Row], after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
-        let name = unusedName
-        try apply(to: typedStore(rows, in: name), in: name) { writer in
+        try apply(to: typedStore(rows, in: unusedName)) { writer in
             for table in TableSchema.typedTables { try change(writer, table.name) }
         } thenLook: { reader, place in
             for table in TableSchema.typedTables { try expect(table, in: reader, holds: expected, place) }
@@ -64,8 +63,8 @@ extension CheckContext {
     func expectIndexes(
         from rows: [Row] = [], follow expected: [Row], after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
-        let (schema, name) = (TableSchema.allTypesIndexed, unusedName)
-        try apply(to: typedStore(rows, in: name), in: name) { writer in
+        let schema = TableSchema.allTypesIndexed
+        try apply(to: typedStore(rows, in: unusedName)) { writer in
             try change(writer, schema.name)
         } thenLook: { reader, place in
             try expectIndexes(of: schema, in: reader, find: expected, formerly: rows, place)
@@ -128,10 +127,7 @@ extension CheckContext {
             TableSchema("Plain", columns: columns),
             TableSchema("Indexed", columns: columns, indexes: [["v"], ["n", "v"]]),
         ]
-        let name = unusedName
-        let store = try open(name)
-        try store.define(tables)
-        try apply(to: store, in: name) { writer in
+        try apply(to: store(tables, in: unusedName)) { writer in
             for table in tables { try writer.upsert(rows, into: table.name) }
         } thenLook: { reader, place in
             for table in tables { try look(table, reader, place) }

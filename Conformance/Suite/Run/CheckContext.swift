@@ -78,7 +78,7 @@ final class CheckContext: Sendable {
         let entry = Trace.Entry(isExpression: false) { "let \(variable) = try open(\(name.swiftSource))" }
         trace.add(entry)
         do {
-            let store = TracedStore(try harness.open(opening), name: variable, trace: trace)
+            let store = TracedStore(try harness.open(opening), name: variable, folder: name, trace: trace)
             stores.withLock { $0.append(store) }
             return store
         } catch {
@@ -107,10 +107,10 @@ final class CheckContext: Sendable {
     }
 
     /// Closes a store and reopens it from its directory, or returns it if stores do not keep their rows.
-    func reopened(_ store: TracedStore, in name: String = "store") throws -> TracedStore {
+    func reopened(_ store: TracedStore) throws -> TracedStore {
         guard capabilities.isPersistent else { return store }
         try store.close()
-        return try open(name)
+        return try open(store.folder)
     }
 
     /// Closes all stores that are still open. Errors are ignored because the check has ended.

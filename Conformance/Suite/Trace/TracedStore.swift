@@ -7,12 +7,15 @@ final class TracedStore: StoreLayer {
     typealias Writer = TracedWriter
 
     let base: AnyStore
+    /// The name of its directory within that of the check.
+    let folder: String
     private let name: String
     private let trace: Trace
 
-    init(_ base: any LocalStore, name: String, trace: Trace) {
+    init(_ base: any LocalStore, name: String, folder: String, trace: Trace) {
         self.base = AnyStore(base)
         self.name = name
+        self.folder = folder
         self.trace = trace
     }
 

@@ -21,7 +21,7 @@ struct CrashRecording: Sendable {
             for (index, step) in script.steps.enumerated() {
                 try store.perform(step)
                 recorder.mark()
-                if let count, (index + 1).isMultiple(of: count) { store = try context.reopened(store, in: "recorded") }
+                if let count, (index + 1).isMultiple(of: count) { store = try context.reopened(store) }
             }
             try store.close()
         }

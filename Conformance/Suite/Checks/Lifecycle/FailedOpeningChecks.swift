@@ -81,7 +81,7 @@ extension Check {
             for _ in 0..<2 { try expectNoStore(context, at: file, "a file as the folder") }
             do { try FileManager.default.removeItem(atPath: file) } catch { throw HarnessError("\(error)") }
             let store = try context.store(.notes, holding: [["id": "1"]], in: "place")
-            try context.expect(TableQuery("Note"), in: context.reopened(store, in: "place"), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: context.reopened(store), finds: ["1"])
         },
         Check("LIF-076", "A failed opening does not disturb a store that is open", needs: [.files]) { context in
             let store = try context.store(.notes)

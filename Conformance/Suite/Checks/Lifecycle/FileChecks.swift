@@ -87,7 +87,7 @@ extension Check {
             _ = try context.folder("deep/\(String(repeating: "d", count: 100))/\(String(repeating: "e", count: 100))")
             let deep = "deep/\(String(repeating: "d", count: 100))/\(String(repeating: "e", count: 100))/store"
             let store = try context.store(.notes, holding: [["id": "1"]], in: deep)
-            try context.expect(TableQuery("Note"), in: context.reopened(store, in: deep), finds: ["1"])
+            try context.expect(TableQuery("Note"), in: context.reopened(store), finds: ["1"])
         },
         Check(
             "LIF-068", "A folder that was moved while the store was closed opens in its new location",

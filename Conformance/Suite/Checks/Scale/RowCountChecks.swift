@@ -212,7 +212,7 @@ private final class RowCountRun {
     func lookAgain(_ look: (any StoreReader) throws -> Void) throws {
         try store.read { try look($0) }
         guard context.capabilities.isPersistent else { return }
-        store = try context.reopened(store, in: name)
+        store = try context.reopened(store)
         try store.read { try look($0) }
     }
 

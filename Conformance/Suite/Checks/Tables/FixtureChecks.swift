@@ -12,7 +12,7 @@ extension Check {
             for format in try context.fixtureNames() {
                 let store = try context.openFixture(format)
                 try context.expectFixture(in: store, format)
-                try context.expectFixture(in: context.reopened(store, in: format), "\(format), reopened")
+                try context.expectFixture(in: context.reopened(store), "\(format), reopened")
             }
         },
         Check("TAB-202", "A store created by an earlier release accepts new tables, columns, indexes, and rows") {
@@ -29,7 +29,7 @@ extension Check {
                     try writer.upsert(["id": "1", "text": "note"], into: "Note")
                     try writer.delete(ids: ["b"], from: table.name)
                 }
-                let reopened = try context.reopened(store, in: format)
+                let reopened = try context.reopened(store)
                 let added = TableQuery(table.name, predicate: .column("added") == 7)
                 try context.expect(added, in: reopened, finds: ["a", "new"], "\(format), by a new index")
                 let small = TableQuery(table.name, predicate: .column("int") <= 1).order(by: "int")

@@ -20,8 +20,7 @@ extension Check {
                     try context.expect(store.tables(), is: [evolution.schema], "\(what): the definition")
                     try store.read { try context.expectColumns(of: evolution.schema, in: $0, what) }
                     store = try context.expectAnswers(
-                        evolution.queries(), in: store, folder: "round \(round)", over: evolution.visible,
-                        of: evolution.schema, what)
+                        evolution.queries(), in: store, over: evolution.visible, of: evolution.schema, what)
                 }
             }
         }

@@ -20,7 +20,7 @@ extension Check {
                 for name in names { try store.define([TableSchema(name, columns: [])]) }
                 let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
                 try context.expect(store.tables().map(\.name), is: sorted, "the names of \(count) tables")
-                let reopened = try context.reopened(store, in: "tables \(count)")
+                let reopened = try context.reopened(store)
                 try context.expect(reopened.tables().map(\.name), is: sorted, "the names of \(count) tables, reopened")
             }
         },

@@ -114,9 +114,8 @@ extension Check {
             }
         }
         let (first, second) = ((0..<4).map { row($0, without: 0) }, (0..<4).map { row($0, without: 1) })
-        let name = "of \(count) columns"
         let expected = zip(first, second).map { $0.merging($1) }
-        try context.expect(schema, of: context.store(schema, in: name), in: name, holds: expected) { writer in
+        try context.expect(schema, of: context.store(schema, in: schema.name), holds: expected) { writer in
             try writer.upsert(first, into: schema.name)
             try writer.upsert(second, into: schema.name)
         }

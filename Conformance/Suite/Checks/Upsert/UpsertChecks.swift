@@ -29,7 +29,7 @@ extension Check {
                 let last = names[count - 1]
                 let found = TableQuery(schema.name, predicate: .column(last) == .literal(merged[last] ?? .null))
                 try context.expect(found, in: store, finds: ["a"], "a row of \(count) columns")
-                let reopened = try context.reopened(store, in: "wide \(count)")
+                let reopened = try context.reopened(store)
                 try context.expect(reopened.row(in: schema.name, "a"), is: merged, "a row of \(count) columns")
                 try context.expect(found, in: reopened, finds: ["a"], "a row of \(count) columns, after reopening")
             }

@@ -101,8 +101,7 @@ extension Check {
             why: "Swift's `==`, or folding beyond ASCII, treats them as equal: the wrong row is found or deleted."
         ) { context in
             for matching in [TableSchema.IDMatching.asciiCaseInsensitive, .exact] {
-                let name = context.unusedName
-                try context.apply(to: context.store(keyed(matching), in: name), in: name) { writer in
+                try context.apply(to: context.store(keyed(matching), in: context.unusedName)) { writer in
                     try writer.upsert(
                         zip(alike, 0...).map { Row(id: $0.stored).merging(["n": .int($1)]) }, into: "Keyed")
                     let deleted = try writer.delete(ids: alike.map(\.other), from: "Keyed")
@@ -137,8 +136,8 @@ extension Check {
         _ context: CheckContext, from rows: [Row] = [], become expected: [Row],
         after change: (TracedWriter, _ table: String) throws -> Void
     ) throws {
-        let (schema, name) = (keyed(.asciiCaseInsensitive), context.unusedName)
-        let store = try context.store(schema, holding: rows, in: name)
-        try context.expect(schema, of: store, in: name, holds: expected) { try change($0, "Keyed") }
+        let schema = keyed(.asciiCaseInsensitive)
+        let store = try context.store(schema, holding: rows, in: context.unusedName)
+        try context.expect(schema, of: store, holds: expected) { try change($0, "Keyed") }
     }
 }

@@ -76,9 +76,8 @@ extension Check {
     private static func expectApart(_ ids: [String], _ matching: TableSchema.IDMatching, _ context: CheckContext) throws
     {
         let schema = TableSchema("Keyed", columns: [.int("n")], idMatching: matching, indexes: [["n"]])
-        let name = context.unusedName
         let rows = zip(0..., ids).map { Row(id: .string($1)).merging(["n": .int($0)]) }
-        let store = try context.apply(to: context.store(schema, in: name), in: name) { writer in
+        let store = try context.apply(to: context.store(schema, in: context.unusedName)) { writer in
             try writer.upsert(rows.reversed(), into: "Keyed")
             try writer.upsert(rows, into: "Keyed")
         } thenLook: { reader, place in
