@@ -11,6 +11,19 @@ extension TableSchema {
     static let notes = TableSchema("Note", columns: [.string("text"), .int("number")])
 }
 
+extension [Row] {
+    /// Returns these rows after others were inserted or merged into them, one after the other.
+    func merging(_ changes: [Row]) -> [Row] {
+        changes.reduce(into: self) { rows, change in
+            if let index = rows.firstIndex(where: { $0.id == change.id }) {
+                rows[index] = rows[index].merging(change)
+            } else {
+                rows.append(change)
+            }
+        }
+    }
+}
+
 extension StoreReader {
     /// Returns all rows of a table, sorted by identifier.
     func allRows(_ table: String) throws -> [Row] { try rows(matching: TableQuery(table)).rows }

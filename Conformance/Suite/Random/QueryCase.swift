@@ -24,14 +24,7 @@ struct QueryCase {
 
     /// The rows over which the query runs, each with all columns.
     var rowsAfterwards: [Row] {
-        var after = rows
-        for change in changes {
-            if let index = after.firstIndex(where: { $0.id == change.id }) {
-                after[index] = after[index].merging(change)
-            } else {
-                after.append(change)
-            }
-        }
+        var after = rows.merging(changes)
         after.removeAll { row in row.id.map(deleted.contains) ?? false }
         return schema.completing(after)
     }

@@ -170,9 +170,7 @@ struct SharedContent {
     mutating func apply(_ change: SharedChange, _ step: Int) {
         switch change {
         case .upsert: rows.append(SharedContent.new(step))
-        case .merge:
-            let merged = SharedContent.merged(step)
-            rows = rows.map { $0.id == merged.id ? $0.merging(merged) : $0 }
+        case .merge: rows = rows.merging([SharedContent.merged(step)])
         case .deletionByID: rows.removeAll { $0.id == SharedContent.deletedID(step) }
         case .deletionByQuery: rows.removeAll { $0["number"] == .int(Int64(step)) }
         case .definition: schema = SharedContent.table(after: step + 1)
