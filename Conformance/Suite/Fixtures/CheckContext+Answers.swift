@@ -75,9 +75,7 @@ private struct AnswerRun {
     func ask(_ place: String, _ answer: (TableQuery) throws -> Answer) throws {
         for schema in sample.definitions {
             for item in cases {
-                var query = item.query
-                query.table = schema.name
-                try telling(item, schema, place) { try answer(query).difference(from: item.expected) }
+                try telling(item, schema, place) { try answer($0).difference(from: item.expected) }
             }
         }
     }
@@ -112,10 +110,8 @@ private struct AnswerRun {
 
     /// Deletes the rows that a query finds, checks the remaining rows, and restores the deleted ones.
     private func delete(_ item: Case, from schema: TableSchema, _ writer: some StoreWriter) throws {
-        var query = item.query
-        query.table = schema.name
         let gone = Set(item.expected.rows.compactMap(\.id))
-        try telling(item, schema, "by delete(matching:)") {
+        try telling(item, schema, "by delete(matching:)") { query in
             let count = try writer.delete(matching: query)
             let left = try writer.rows(matching: TableQuery(schema.name, selection: [])).rows.compactMap(\.id)
             let kept = rows.compactMap(\.id).filter { !gone.contains($0) }
@@ -129,12 +125,12 @@ private struct AnswerRun {
 
     /// Converts a difference or an error into a failure that names the query and where it was run.
     private func telling(
-        _ item: Case, _ schema: TableSchema, _ place: String, _ difference: () throws -> String?
+        _ item: Case, _ schema: TableSchema, _ place: String, _ difference: (TableQuery) throws -> String?
     ) throws {
         var query = item.query
         query.table = schema.name
         do {
-            guard let difference = try difference() else { return }
+            guard let difference = try difference(query) else { return }
             let about = "\(CheckContext.text(query)) \(place)"
             let failing = QueryCase(schema: schema, rows: rows, query: query, step: .read)
             throw CheckFailure(

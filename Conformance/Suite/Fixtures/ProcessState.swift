@@ -46,12 +46,15 @@ enum ProcessState {
     }
 
     /// Returns the total size in bytes of all files within a directory.
-    static func size(of folder: String) -> Int {
-        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return files.reduce(0) { sum, file in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(file)")
-            guard attributes?[.type] as? FileAttributeType == .typeRegular else { return sum }
-            return sum + (attributes?[.size] as? Int ?? 0)
+    static func size(of folder: String) -> Int { files(in: folder).reduce(0) { $0 + $1.size } }
+
+    /// Returns the paths of the regular files within a directory and their sizes in bytes, sorted by path.
+    static func files(in folder: String) -> [(path: String, size: Int)] {
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return names.sorted().compactMap { name in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
+            return (name, (attributes?[.size] as? Int) ?? 0)
         }
     }
 }

@@ -9,13 +9,11 @@ enum SystemRows {
     static func operation(
         _ number: Int64, _ item: String, of table: String = "TodoItem", kind: Int64 = 0, properties: String? = nil
     ) -> Row {
-        var row: Row = [
-            "table": .string(table), "itemId": .string(item), "itemKey": .string(item.asciiLowercased),
-            "tableKind": .int(kind), "attempts": 0, "sent": .json("[]"), "restores": false, "revision": 0,
+        [
+            "id": .int(number), "table": .string(table), "itemId": .string(item),
+            "itemKey": .string(item.asciiLowercased), "tableKind": .int(kind), "attempts": 0, "sent": .json("[]"),
+            "restores": false, "revision": 0, "properties": properties.map { Value.json($0) } ?? .null,
         ]
-        row.id = .int(number)
-        row["properties"] = properties.map { .json($0) } ?? .null
-        return row
     }
 
     /// Returns the record of a failed operation.

@@ -111,36 +111,26 @@ extension Check {
         Check(
             "ORD-047", "Pages combined contain every row once, without an order",
             why: "A row that occurs twice, or not at all, between two pages is wrong for a caller that reads by page."
-        ) { context in try expectPages(context, [TableQuery("Paged")]) },
+        ) { context in try expectPages(context, TableQuery("Paged")) },
         Check("ORD-048", "Pages combined contain every row once, in an order with many ties") { context in
             try expectPages(
-                context,
-                [
-                    TableQuery("Paged").order(by: "n"), TableQuery("Paged").order(by: "none"),
-                    TableQuery("Paged").order(by: "s").order(by: "n", descending: true),
-                ])
+                context, TableQuery("Paged").order(by: "n"), TableQuery("Paged").order(by: "none"),
+                TableQuery("Paged").order(by: "s").order(by: "n", descending: true))
         },
         Check("ORD-049", "Pages combined contain every row once, in a descending order") { context in
             try expectPages(
-                context,
-                [
-                    TableQuery("Paged").order(by: "n", descending: true),
-                    TableQuery("Paged").order(by: "id", descending: true),
-                ])
+                context, TableQuery("Paged").order(by: "n", descending: true),
+                TableQuery("Paged").order(by: "id", descending: true))
         },
         Check("ORD-050", "Pages combined contain every matching row once, with a condition") { context in
             try expectPages(
-                context,
-                [
-                    TableQuery("Paged", predicate: n.isIn([1, 3])),
-                    TableQuery("Paged", predicate: n > 0 && s != "2").order(by: "s"),
-                ]
-            )
+                context, TableQuery("Paged", predicate: n.isIn([1, 3])),
+                TableQuery("Paged", predicate: n > 0 && s != "2").order(by: "s"))
         },
     ]
 
     /// Fails unless the pages of queries over 97 rows, in several sizes, combine to the complete results.
-    private static func expectPages(_ context: CheckContext, _ queries: [TableQuery]) throws {
+    private static func expectPages(_ context: CheckContext, _ queries: TableQuery...) throws {
         let schema = TableSchema(
             "Paged", columns: [.int("n"), .string("s"), .int("none")], indexes: [["n"], ["s", "n"]])
         let rows: [Row] = (0..<97).map {
@@ -152,15 +142,11 @@ extension Check {
             let expected = try Answer.expected(query, schema, packed)
             try context.expect(query, in: store, finds: expected.rows.compactMap(\.id), "the complete result")
             for size in [1, 10, 96] {
-                let pages = try pages(of: query, size: size, count: expected.matching, in: store)
+                let pages = try stride(from: 0, through: expected.matching, by: size).flatMap { start in
+                    try store.rows(matching: query.skip(start).limit(size)).rows
+                }
                 try context.expect(pages, are: expected.rows, "pages of \(size) of \(query.swiftSource) combined")
             }
-        }
-    }
-
-    private static func pages(of query: TableQuery, size: Int, count: Int, in store: TracedStore) throws -> [Row] {
-        try stride(from: 0, through: count, by: size).flatMap { start in
-            try store.rows(matching: query.skip(start).limit(size)).rows
         }
     }
 }

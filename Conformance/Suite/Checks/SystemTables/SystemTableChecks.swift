@@ -83,10 +83,8 @@ extension Check {
             }
             early.indexes = []
             let store = try context.store(early)
-            let rows: [Row] = (1...5).map { number in
-                var row: Row = ["table": "t", "itemId": .string("i\(number % 2)"), "tableKind": 1]
-                row.id = .int(Int64(number))
-                return row
+            let rows: [Row] = (1...5).map {
+                ["id": .int(Int64($0)), "table": "t", "itemId": .string("i\($0 % 2)"), "tableKind": 1]
             }
             try store.put(rows, into: early.name)
             let later = SystemRows.tables.operationsSchema

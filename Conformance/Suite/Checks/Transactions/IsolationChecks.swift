@@ -10,7 +10,7 @@ extension Check {
         ) { context in
             let store = try ThreeTables.store(context)
             try store.write { writer in
-                try changeAll(writer)
+                try ThreeTables.change(writer)
                 try context.elsewhere("a read beside a write") {
                     try context.expectAsFilled(store, "on another thread, before the commit")
                     try expectLookUps(context, store, changed: false)
@@ -24,7 +24,7 @@ extension Check {
         ) { context in
             let store = try ThreeTables.store(context)
             try store.write { writer in
-                try changeAll(writer)
+                try ThreeTables.change(writer)
                 try context.elsewhere("a read beside a write") {
                     try store.read { reader in
                         try context.expectIndexes(
@@ -40,7 +40,7 @@ extension Check {
         ) { context in
             let store = try ThreeTables.store(context)
             try store.rollBack { writer in
-                try changeAll(writer)
+                try ThreeTables.change(writer)
                 try context.elsewhere("a read beside a write") {
                     try context.expectAsFilled(store, "on another thread, before the throw")
                 }
@@ -57,7 +57,7 @@ extension Check {
         ) { context in
             let store = try ThreeTables.store(context)
             try store.write { writer in
-                try changeAll(writer)
+                try ThreeTables.change(writer)
                 try context.expectAsFilled(store, "in a read within the write")
                 try context.expect(writer.count(TableQuery("Note")), is: 1, "count by the writer after that read")
             }
@@ -74,13 +74,6 @@ extension Check {
             }
         },
     ]
-
-    private static func changeAll(_ writer: TracedWriter) throws {
-        try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
-        try writer.delete(ids: ["b"], from: "TodoItem")
-        try writer.delete(matching: TableQuery("Note").filter(.column("number") > 1))
-        try writer.upsert(.tally(1, 99), into: "Tally")
-    }
 
     private static func expectLookUps(_ context: CheckContext, _ store: TracedStore, changed: Bool) throws {
         let place = changed ? "after the commit" : "without the write's changes"

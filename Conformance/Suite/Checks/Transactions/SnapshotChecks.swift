@@ -121,14 +121,7 @@ extension Check {
     }
 
     private static func commitElsewhere(_ context: CheckContext, _ store: TracedStore) throws {
-        try context.elsewhere("a write beside a read") {
-            try store.write { writer in
-                try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
-                try writer.delete(ids: ["b"], from: "TodoItem")
-                try writer.delete(matching: TableQuery("Note").filter(.column("number") > 1))
-                try writer.upsert([.tally(1, 99), .tally(7, 99)], into: "Tally")
-            }
-        }
+        try context.elsewhere("a write beside a read") { try store.write { try ThreeTables.change($0) } }
     }
 
     private static func replaceElsewhere(_ context: CheckContext, _ store: TracedStore) throws {

@@ -24,6 +24,14 @@ enum ThreeTables {
         return store
     }
 
+    /// Changes rows of each table: a row is added to or removed from each, and index entries move.
+    static func change(_ writer: TracedWriter) throws {
+        try writer.upsert([["id": "a", "priority": 9], ["id": "new", "priority": 9]], into: "TodoItem")
+        try writer.delete(ids: ["b"], from: "TodoItem")
+        try writer.delete(matching: TableQuery("Note").filter(.column("number") > 1))
+        try writer.upsert([.tally(1, 99), .tally(7, 99)], into: "Tally")
+    }
+
     private static let items: [Row] = [
         ["id": "a", "text": "Milk", "complete": false, "priority": 1, "due": .timestamp(.init(clampingTicks: 10))],
         ["id": "b", "text": "Bread", "complete": true, "priority": 2, "score": 0.5],

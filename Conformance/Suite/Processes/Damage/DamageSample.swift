@@ -9,15 +9,9 @@ struct DamageSample {
     /// The paths of the nonempty files within the directory and their sizes, sorted by path.
     let files: [(path: String, size: Int)]
 
-    private init(_ folder: String) throws {
+    private init(_ folder: String) {
         self.folder = folder
-        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        files = names.sorted().compactMap { name in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
-            guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
-            let size = (attributes?[.size] as? Int) ?? 0
-            return size > 0 ? (name, size) : nil
-        }
+        files = ProcessState.files(in: folder).filter { $0.size > 0 }
     }
 
     /// Returns a store that was closed twice, because some move rows out of their logs at the second opening.
