@@ -87,11 +87,8 @@ final class Trace: Sendable {
         let call = error == nil ? "try " : "try? "
         let isStatement = ["let ", "return ", "// "].contains(where: text.hasPrefix)
         let start = entry.isExpression ? "_ = \(call)" : isStatement ? "" : call
-        guard let body else {
-            lines.append(indent + start + text)
-            return
-        }
-        lines.append("\(indent)\(start)\(text)")
+        lines.append(indent + start + text)
+        guard let body else { return }
         for inner in body { append(inner, to: &lines, indent: indent + "    ") }
         if error != nil { lines.append("\(indent)    throw StoreError(.io, \"the body throws\")") }
         lines.append("\(indent)}")

@@ -23,21 +23,7 @@ extension Check {
             "SYN-002", "Columns called table, key, value, order, group and select are stored, searched, and sorted by",
             why: "These are columns of the sync core and keywords of query languages: an unquoted name fails."
         ) { context in
-            let names = ["table", "key", "value", "order", "group", "select"]
-            let schema = TableSchema(
-                "index", columns: names.map { .string($0) }, indexes: [IndexSchema(names), ["order", "group"]])
-            let store = try context.store(schema)
-            let rows = ["b", "a"].map { id in
-                names.reduce(into: Row(id: .string(id))) { $0[$1] = .string("\($1) of \(id)") }
-            }
-            try store.put(rows, into: "index")
-            for name in names {
-                let query = TableQuery("index").filter(.column(name) == .value("\(name) of b")).select(name)
-                try context.expect(query, in: store, finds: ["b"])
-                try context.expect(TableQuery("index").order(by: name), in: store, finds: ["a", "b"])
-            }
-            try context.expect(
-                store.row(in: "index", "a"), is: rows[1].completed(for: schema), "the row with such columns")
+            try expectColumns(["table", "key", "value", "order", "group", "select"], of: "index", context)
         },
         Check(
             "SYN-003", "A table with integer ids keeps every 64-bit id and finds its row",
