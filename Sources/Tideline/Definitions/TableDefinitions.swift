@@ -6,6 +6,7 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
     let definitions: DefinitionStore
 
     private var database: SyncDatabase<Store> { queue.database }
+    private var operations: OperationStore { queue.operations }
 
     /// Defines tables in addition to all earlier definitions; see ``SyncClient/define(_:)``.
     ///
@@ -36,17 +37,71 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
         }
     }
 
+    // MARK: Columns
+
     /// See ``SyncClient/drop(columns:from:)``.
     nonisolated(nonsending) func drop(columns: [String], from table: String) async throws {
-        let drop = ColumnDrop(columns: columns, table: table, operations: queue.operations, definitions: definitions)
         try await database.retryingAfterPushes {
             try await database.lock(of: table).withLock {
-                try await database.performing { [queue] store in
-                    try drop.perform(in: store) { try queue.requireNotInFlight($0, table: table, in: $1) }
+                try await database.performing { store in
+                    try store.redefine { writer in [try remove(columns, from: table, in: writer)] }
                 }
             }
         }
     }
+
+    /// Returns the definition without columns that no pending operation uses, and removes them from what else the store
+    /// holds in the transaction, with the columns and operations of all processes.
+    private func remove(_ columns: [String], from table: String, in writer: some StoreWriter) throws -> TableSchema {
+        let pending = try operations.operations(of: table, in: writer)
+        try queue.requireNotInFlight(pending, table: table, in: writer)
+        let schema = try writer.schema(of: table)
+        for column in columns { try requireUnused(column, pending, schema, in: writer) }
+        try definitions.forget(columns: columns, of: table, in: writer)
+        try forgetExtra(schema, in: writer)
+        try ConfigTable(operations.tables).noteDroppedColumns(of: table, in: writer)
+        return schema.removing(columns: columns)
+    }
+
+    /// Marks the server's further columns of all rows as not known. The dropped columns are among them now.
+    private func forgetExtra(_ schema: TableSchema, in writer: some StoreWriter) throws {
+        guard schema.systemColumns.contains(.extra) else { return }
+        var ids: [RowID] = []
+        try writer.scan(TableQuery(schema.name)) { view in
+            if view["__extra"]?.isNull == false { ids.append(view.id) }
+            return .next
+        }
+        try writer.upsert(ids.map { Row(id: $0, distinctColumns: [("__extra", .null)]) }, into: schema.name)
+    }
+
+    private func requireUnused(
+        _ column: String, _ pending: [TableOperation], _ schema: TableSchema, in reader: some StoreReader
+    ) throws {
+        guard schema.columns.contains(where: { $0.name == column }) else {
+            throw SyncError(
+                .invalidArgument, "the table has no app column with this name", table: schema.name, column: column)
+        }
+        let codec = RowCodec(schema: schema)
+        for operation in pending where try sends(column, operation, codec, in: reader) {
+            throw SyncError(
+                .operationsPending, "the pending \(operation.kind) has a value in this column; push before dropping it",
+                table: schema.name, column: column, id: operation.itemID)
+        }
+    }
+
+    /// Returns whether an operation would send the column, or may have sent it.
+    private func sends(
+        _ column: String, _ operation: TableOperation, _ codec: RowCodec, in reader: some StoreReader
+    ) throws -> Bool {
+        if try operation.sent.contains(where: { try codec.row($0)[column] != nil }) { return true }
+        guard operation.kind != .delete, let row = try reader.row(in: operation.table, id: operation.itemID) else {
+            return false
+        }
+        let base = try (operation.localBase ?? operation.base).map(codec.row)
+        return (row[column] ?? .null) != (base?[column] ?? .null)
+    }
+
+    // MARK: Indexes
 
     /// See ``SyncClient/drop(indexes:from:)``.
     nonisolated(nonsending) func drop(indexes: [IndexSchema], from table: String) async throws {
