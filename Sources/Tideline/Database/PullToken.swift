@@ -153,12 +153,9 @@ struct TokenStore: Sendable {
         return true
     }
 
-    func remove(table: String, queryID: String? = nil, in writer: some StoreWriter) throws {
+    /// Removes the token of a pull, the tokens of a table, or all tokens.
+    func remove(table: String? = nil, queryID: String? = nil, in writer: some StoreWriter) throws {
         try writer.delete(matching: config.query(.token, table: table, key: queryID))
-    }
-
-    func removeAll(in writer: some StoreWriter) throws {
-        try writer.delete(matching: config.query(.token))
     }
 
     fileprivate static func token(in row: Row?) throws -> PullToken? {

@@ -39,14 +39,12 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
         try RowInput.checkName(table)
         let result: ForcePurgeResult = try await database.lock(of: table).withLock {
             try await database.changing { writer in
-                let ofTable = TableQuery(operations.tables.operations).filter(.column("table") == .value(table))
-                let pending = try operations.operations(matching: ofTable, in: writer)
+                let pending = try operations.operations(of: table, in: writer)
                 try queue.requireNotInFlight(pending, table: table, in: writer)
-                try writer.delete(matching: ofTable)
-                try writer.delete(
-                    matching: TableQuery(operations.tables.errors).filter(.column("table") == .value(table)))
-                try writer.delete(
-                    matching: TableQuery(operations.tables.decisions).filter(.column("table") == .value(table)))
+                let system = operations.tables
+                for name in [system.operations, system.errors, system.decisions] {
+                    try writer.delete(matching: TableQuery(name).filter(.column("table") == .value(table)))
+                }
                 try tokens.remove(table: table, in: writer)
                 return ForcePurgeResult(
                     rows: try writer.delete(matching: TableQuery(table)), operations: pending.count)
@@ -62,37 +60,33 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
     func empty(
         keepingPending: Bool, owner: @escaping @Sendable () -> StoreOwner
     ) async throws -> ForcePurgeResult {
-        var tables = try await database.reading { [definitions] in try definitions.tableNames(in: $0) }
         while true {
-            let known = tables
-            let outcome = try await database.withExclusiveAccess(to: known) {
+            let tables = try await database.reading { [definitions] in try definitions.tableNames(in: $0) }
+            let result = try await database.withExclusiveAccess(to: tables) {
                 // The push of another process would send operations to the previous server, or as the previous user.
                 try await database.writingBetweenPushes { writer in
-                    try empty(known, keepingPending: keepingPending, owner: owner(), in: writer)
+                    try empty(tables, keepingPending: keepingPending, owner: owner(), in: writer)
                 }
             }
-            switch outcome {
-            case .done(let result): return result
-            case .grown(let grown): tables = grown
-            }
+            if let result { return result }
         }
     }
 
     /// See ``SyncClient/wipe()``.
     func wipe() async throws -> ForcePurgeResult { try await empty(keepingPending: false) { StoreOwner() } }
 
-    /// Removes rows within a transaction, unless tables were defined that may be pulled at the same time.
+    /// Removes rows within a transaction, or returns `nil` if tables were defined that may be pulled at the same time.
     ///
     /// - Parameter known: The tables that are not pulled.
     private func empty(
         _ known: [String], keepingPending: Bool, owner: StoreOwner, in writer: some StoreWriter
-    ) throws -> Emptying {
+    ) throws -> ForcePurgeResult? {
         guard database.clients.inFlight.isEmpty else {
             throw SyncError(.operationInFlight, "an operation is in flight; try again after the push ends")
         }
         // This process or another may have defined tables while this call waited.
         let tables = try definitions.tableNames(in: writer)
-        guard Set(tables).isSubset(of: known) else { return .grown(tables) }
+        guard Set(tables).isSubset(of: known) else { return nil }
         var result = ForcePurgeResult()
         for table in tables {
             result.rows += try removeRows(of: table, keepingPending: keepingPending, in: writer)
@@ -102,16 +96,16 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
             try writer.delete(matching: TableQuery(operations.tables.decisions))
         }
         try writer.delete(matching: TableQuery(operations.tables.errors))
-        try tokens.removeAll(in: writer)
+        try tokens.remove(in: writer)
         try owners.save(owner, in: writer)
-        return .done(result)
+        return result
     }
 
     private func removeRows(of table: String, keepingPending: Bool, in writer: some StoreWriter) throws -> Int {
-        guard keepingPending else { return try writer.delete(matching: TableQuery(table)) }
+        let kept = try keepingPending ? operations.operations(of: table, in: writer) : []
+        guard !kept.isEmpty else { return try writer.delete(matching: TableQuery(table)) }
         let schema = try writer.schema(of: table)
-        let pending = Set(try operations.operations(of: table, in: writer).map { RowID.string($0.itemKey) })
-        guard !pending.isEmpty else { return try writer.delete(matching: TableQuery(table)) }
+        let pending = Set(kept.map { RowID.string($0.itemKey) })
         var ids: [RowID] = []
         try writer.scan(TableQuery(table)) { view in
             if !pending.contains(.string(schema.itemKey(view.idText))) { ids.append(view.id) }
@@ -119,11 +113,4 @@ struct StoreCleaner<Store: LocalStore>: Sendable {
         }
         return try writer.delete(ids: ids, from: table)
     }
-}
-
-/// The outcome of a transaction that empties the store.
-private enum Emptying: Sendable {
-    case done(ForcePurgeResult)
-    /// The store has more tables: these.
-    case grown([String])
 }
