@@ -100,10 +100,4 @@ struct DecisionStore: Sendable {
             id: id, table: table, itemID: itemID, time: time, rule: rule, base: try side("base"),
             local: try side("local"), server: try side("server"), result: try side("result"))
     }
-
-    /// Removes the records of a table, or all records.
-    func remove(table: String? = nil, in writer: some StoreWriter) throws {
-        let all = TableQuery(tables.decisions)
-        try writer.delete(matching: table.map { all.filter(.column("table") == .value($0)) } ?? all)
-    }
 }
