@@ -81,7 +81,7 @@ extension SyncTransaction {
             }
         } catch {
             // Other rows may have been written before the error.
-            failure = failure ?? syncError(error)
+            failure = failure ?? SyncError.wrapping(error)
             throw thrown ?? error
         }
     }

@@ -52,7 +52,7 @@ extension SyncContext: TableContext {
     ) async throws -> T {
         do {
             return try await database.changing { [self] writer in
-                try SyncTransaction(ChangeScope(self, writer), mapping: SyncError.wrapping).run(body)
+                try SyncTransaction(ChangeScope(self, writer)).run(body)
             }
         } catch let error as SyncError {
             // The app's own error.

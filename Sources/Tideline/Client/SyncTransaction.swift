@@ -11,15 +11,11 @@ public final class SyncTransaction {
     }
 
     private var scope: (any TransactionScope)?
-    let syncError: (any Error) -> SyncError
     /// The first error after which the store may have only a part of a change. The transaction cannot be committed
     /// then, even if the app continues.
     var failure: SyncError?
 
-    init(_ scope: any TransactionScope, mapping syncError: @escaping (any Error) -> SyncError) {
-        self.scope = scope
-        self.syncError = syncError
-    }
+    init(_ scope: any TransactionScope) { self.scope = scope }
 
     func run<T>(_ body: (SyncTransaction) throws -> T) throws -> T {
         defer { scope = nil }
@@ -88,7 +84,7 @@ public final class SyncTransaction {
             do {
                 return try scope.reading(body)
             } catch {
-                throw syncError(error).asArgumentError(table: table)
+                throw SyncError.wrapping(error).asArgumentError(table: table)
             }
         }
     }
@@ -98,7 +94,7 @@ public final class SyncTransaction {
         do {
             return try body()
         } catch {
-            throw syncError(error)
+            throw SyncError.wrapping(error)
         }
     }
 
@@ -114,7 +110,7 @@ public final class SyncTransaction {
         do {
             return try body(scope)
         } catch {
-            let error = syncError(error)
+            let error = SyncError.wrapping(error)
             let isUnreadable = (error.cause as? StoreError)?.code == .unreadableRecord
             if !(isReading && isUnreadable),
                 ![.invalidArgument, .rowExists, .noSuchRow, .rowChanged].contains(error.code)
