@@ -41,7 +41,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         definitions = TableDefinitions(queue: queue, definitions: definitionStore)
         cleaner = StoreCleaner(queue: queue, definitions: definitionStore, owners: owners, tokens: tokens)
         policies = PolicyBook(options)
-        resolver = ConflictResolver(queue, editor: editor, decisions: decisions, recentlyPushed: recentlyPushed)
+        resolver = ConflictResolver(queue, editor: editor, decisions: decisions)
         let owner = StoreOwnership(owners, of: database, operations: operations)
         pusher = Pusher(
             queue, of: owner, definitions: definitionStore, decisions: decisions, policies: policies,

@@ -2,21 +2,15 @@ internal import TidelineStore
 
 /// Resolves the errors of operations, and restores what policies have decided.
 final class ConflictResolver<Store: LocalStore>: OperationResolver {
-    private let database: SyncDatabase<Store>
     private let queue: OperationQueue<Store>
     private let editor: LocalEditor
     private let decisions: DecisionStore
-    private let recentlyPushed: RecentlyPushedRows
+    private var database: SyncDatabase<Store> { queue.database }
 
-    init(
-        _ queue: OperationQueue<Store>, editor: LocalEditor, decisions: DecisionStore,
-        recentlyPushed: RecentlyPushedRows
-    ) {
-        database = queue.database
+    init(_ queue: OperationQueue<Store>, editor: LocalEditor, decisions: DecisionStore) {
         self.queue = queue
         self.editor = editor
         self.decisions = decisions
-        self.recentlyPushed = recentlyPushed
     }
 
     // MARK: Errors
@@ -39,32 +33,30 @@ final class ConflictResolver<Store: LocalStore>: OperationResolver {
                     table: error.table, id: error.itemID)
             }
             guard let schema = try writer.schemaIfDefined(of: error.table) else {
-                return try discardUndefined(error, by: resolution, in: writer)
+                return try discardUndefined(operation, error, by: resolution, in: writer)
             }
             let resolution = try RowInput.checked(resolution, of: error.itemID, for: schema)
             try ConflictResolution(operations: queue.operations, schema: schema, inFlight: database.clients.inFlight)
                 .apply(resolution, to: error.record, in: writer)
-            recentlyPushed.note(
+            database.clients.recentlyPushed.note(
                 table: error.table, itemKey: schema.itemKey(error.itemID), base: error.serverItem?.stamp)
         }
     }
 
     /// Removes an operation of a table that is no longer defined and therefore has no local row.
     private func discardUndefined(
-        _ error: TableOperationError, by resolution: OperationResolution, in writer: some StoreWriter
+        _ operation: TableOperation?, _ error: TableOperationError, by resolution: OperationResolution,
+        in writer: some StoreWriter
     ) throws {
         guard case .discard = resolution else {
             throw SyncError(
                 .invalidArgument, "the table is not defined; define it, or cancel the operation and discard the item",
                 table: error.table, id: error.itemID)
         }
-        guard let operation = try queue.operations.operation(error.operationID, in: writer),
-            operation.revision == error.revision
-        else {
+        guard let operation, operation.revision == error.record.revision else {
             throw SyncError(
                 .operationChanged, "the operation has changed since the error occurred; nothing was changed",
-                table: error.table,
-                id: error.itemID)
+                table: error.table, id: error.itemID)
         }
         try queue.operations.remove(operation, in: writer)
     }

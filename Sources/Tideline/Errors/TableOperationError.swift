@@ -32,7 +32,6 @@ public final class TableOperationError: Error, Sendable {
     /// The server row, if known.
     public var serverItem: Row? { record.failure.serverItem }
 
-    var revision: Int64 { record.revision }
     let record: OperationErrorRecord
     private let resolver: any OperationResolver
     private let handled = Mutex(false)
@@ -88,8 +87,7 @@ public final class TableOperationError: Error, Sendable {
 
 extension TableOperationError: CustomStringConvertible {
     public var description: String {
-        let http = status.map { ", HTTP \($0)" } ?? ""
-        return "\(kind) of \(itemID.debugDescription) in \(table): \(message) [\(code.rawValue)\(http)]"
+        "\(kind) of \(itemID.debugDescription) in \(table): \(record.failure)"
     }
 }
 
