@@ -10,13 +10,10 @@ extension MergeRule {
         case .server: return server
         case .client: return local
         case .custom(_, let body): return try body(conflict)
-        case .greatest, .least, .sum, .text:
-            // JSON arrays differ: a null array is an empty one.
-            if local.isNull { return server }
-            if server.isNull { return local }
-        case .union: break
-        }
-        switch kind {
+        // A null array is an empty one.
+        case .union: return JSONUnion.merge(base: conflict.base ?? .null, local: local, server: server)
+        case _ where local.isNull: return server
+        case _ where server.isNull: return local
         case .greatest: return local.isLess(than: server) ? server : local
         case .least: return server.isLess(than: local) ? server : local
         case .sum:
@@ -28,7 +25,6 @@ extension MergeRule {
                     message: "the rule \(name) cannot merge \(local) and \(server)", column: conflict.column)
             }
             return .string(TextMerge.merge(base: conflict.base?.string ?? "", local: local, server: server))
-        default: return JSONUnion.merge(base: conflict.base ?? .null, local: local, server: server)
         }
     }
 
