@@ -57,12 +57,9 @@ struct ErrorStore: Sendable {
             isRowGone: properties.isRowGone
                 ?? (properties.serverItem == nil && [404, 410].contains(properties.status)))
         failure.isFinal = properties.isFinal ?? false
-        var operation = TableOperation(
-            id: id, table: table, itemID: properties.itemID, itemKey: properties.itemID, kind: kind)
-        operation.revision = properties.revision
-        operation.attempts = properties.attempts ?? 0
         return OperationErrorRecord(
-            operation, failure: failure, item: try properties.item.map(row),
+            operationID: id, table: table, itemID: properties.itemID, kind: kind, revision: properties.revision,
+            attempts: properties.attempts ?? 0, failure: failure, item: try properties.item.map(row),
             time: Timestamp(clampingTicks: properties.time ?? 0))
     }
 
@@ -74,15 +71,9 @@ struct ErrorStore: Sendable {
 
 extension OperationErrorRecord {
     init(_ operation: TableOperation, failure: OperationFailure, item: Row?, time: Timestamp) {
-        operationID = operation.id
-        table = operation.table
-        itemID = operation.itemID
-        kind = operation.kind
-        revision = operation.revision
-        attempts = operation.attempts
-        self.failure = failure
-        self.item = item
-        self.time = time
+        self.init(
+            operationID: operation.id, table: operation.table, itemID: operation.itemID, kind: operation.kind,
+            revision: operation.revision, attempts: operation.attempts, failure: failure, item: item, time: time)
     }
 
     /// Returns whether a push with these settings does not send the operation.
