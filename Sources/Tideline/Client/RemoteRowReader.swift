@@ -44,7 +44,7 @@ struct RemoteRowReader: Sendable {
     /// - Parameter id: The identifier of the requested row, or `nil` if the server assigns it.
     /// - Throws: ``SyncError`` with code invalidAnswer for a response without a row or with a different row.
     func row(in answer: ServerAnswer, id: String?) throws -> Row {
-        let row = try readable(answer, id: id) { try parse(answer.rowBody[...], requiresID: true) }
+        let row = try readable(answer, id: id) { try parse(answer.rowBody[...]) }
         guard let id, !isSame(row.idText, id) else { return row }
         throw SyncError(
             .invalidAnswer, "the server returned the row \(row.idText.debugDescription) instead", table: table, id: id,
@@ -53,15 +53,13 @@ struct RemoteRowReader: Sendable {
 
     /// Returns the rows of a page, and the total number of matching rows if the response includes it.
     ///
-    /// - Parameter isPartial: Whether the rows have only the selected columns.
+    /// - Parameter selection: The columns of the rows, or `nil` for all.
     func rows(
-        in answer: ServerAnswer, requiresID: Bool, isPartial: Bool
+        in answer: ServerAnswer, selection: [String]?
     ) throws -> (rows: [Row], totalCount: Int64?, nextLink: String?) {
         try readable(answer, id: nil) {
             let page = try JSONPage(answer.response.body)
-            let rows = try page.rows.map {
-                try parse(answer.response.body[$0], requiresID: requiresID, isPartial: isPartial)
-            }
+            let rows = try page.rows.map { try parse(answer.response.body[$0], selection: selection) }
             return (rows, page.totalCount, page.nextLink)
         }
     }
@@ -86,10 +84,11 @@ struct RemoteRowReader: Sendable {
         }
     }
 
-    private func parse(_ bytes: ArraySlice<UInt8>, requiresID: Bool, isPartial: Bool = false) throws -> Row {
+    private func parse(_ bytes: ArraySlice<UInt8>, selection: [String]? = nil) throws -> Row {
+        let requiresID = selection?.contains("id") ?? true
         do {
             return try bytes.withUnsafeBytes { bytes in
-                if let parser = isPartial ? partialParser : parser {
+                if let parser = selection == nil ? parser : partialParser {
                     return try parser.parseRow(bytes, requireID: requiresID)
                 }
                 let row = try JSONRow.parse(bytes, allowsIntegerID: true)

@@ -12,10 +12,8 @@ extension RemoteTable {
         /// The request for the next page: `nil` if the server gives no link, a failure if the link must not be
         /// followed.
         let next: Result<WireRequest, WireError>?
-        /// Whether each row must have an identifier.
-        let requiresID: Bool
-        /// Whether the rows have only the selected columns.
-        let isPartial: Bool
+        /// The columns of the rows, or `nil` for all.
+        let selection: [String]?
 
         /// Whether the server links to a next page, which may be empty; see ``read(after:)``.
         public var hasNext: Bool { next != nil }
@@ -41,14 +39,12 @@ extension RemoteTable {
             let service = try context.tableService
             sent.limit = query.limit.map { min($0, service.maximumPageSize) }
             let request = try service.wire.read(sent, schema: reader.schema, options: options)
-            let requiresID = query.selection?.contains("id") ?? true
-            let isPartial = query.selection != nil
-            let page = try await page(request, reader, requiresID: requiresID, isPartial: isPartial)
+            let page = try await page(request, reader, selection: query.selection)
             // Some servers take a limit of 0 for the default page size.
             guard let limit = query.limit, limit < page.rows.count || limit == 0 else { return page }
             return Page(
-                rows: Array(page.rows.prefix(limit)), totalCount: page.totalCount, next: nil, requiresID: requiresID,
-                isPartial: isPartial)
+                rows: Array(page.rows.prefix(limit)), totalCount: page.totalCount, next: nil,
+                selection: query.selection)
         }
     }
 
@@ -67,8 +63,7 @@ extension RemoteTable {
                 throw SyncError(
                     .invalidAnswer, "the link to the next page cannot be followed: \(error.message)", cause: error)
             }
-            return try await self.page(
-                request, makeReader(), requiresID: page.requiresID, isPartial: page.isPartial)
+            return try await self.page(request, makeReader(), selection: page.selection)
         }
     }
 
@@ -83,23 +78,19 @@ extension RemoteTable {
         Rows(table: self, query: query, includeDeleted: includeDeleted, parameters: parameters)
     }
 
-    private func page(
-        _ request: WireRequest, _ reader: RemoteRowReader, requiresID: Bool, isPartial: Bool
-    ) async throws -> Page {
-        let service = try context.tableService
-        let answer = try await context.answer(to: service.call(request), table: name, id: nil)
-        let (rows, totalCount, link) = try reader.rows(in: answer, requiresID: requiresID, isPartial: isPartial)
+    private func page(_ request: WireRequest, _ reader: RemoteRowReader, selection: [String]?) async throws -> Page {
+        let answer = try await answer(to: request)
+        let (rows, totalCount, link) = try reader.rows(in: answer, selection: selection)
         return Page(
             rows: rows, totalCount: totalCount.map { Int(clamping: $0) },
-            next: next(after: answer, link: link, to: request, service),
-            requiresID: requiresID, isPartial: isPartial)
+            next: try next(after: answer, link: link, to: request), selection: selection)
     }
 
     /// - Parameter link: The link in the body of the response.
     private func next(
-        after answer: ServerAnswer, link: String?, to request: WireRequest, _ service: TableServiceDialect
-    ) -> Result<WireRequest, WireError>? {
-        let base = context.connection.base
+        after answer: ServerAnswer, link: String?, to request: WireRequest
+    ) throws -> Result<WireRequest, WireError>? {
+        let (base, service) = (context.connection.base, try context.tableService)
         do throws(WireError) {
             let target = try service.wire.nextPage(
                 after: answer.response.response, link: link, target: request.target,

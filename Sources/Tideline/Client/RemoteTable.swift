@@ -156,12 +156,24 @@ public struct RemoteTable: Sendable {
             let query = TableQuery(name).filter(.column("id") == .value(id))
             let request = try context.tableService.wire.read(
                 query, schema: nil, options: ReadOptions(includeDeleted: true))
-            let answer = try await context.answer(to: context.tableService.call(request), table: name, id: id)
+            let answer = try await answer(to: request, id: id)
             if let row = try reader.wholeRows(in: answer).first(where: { reader.isSame($0.idText, id) }) { return row }
         }
         let request = try context.tableService.wire.lookup(id, in: name, includeDeleted: deleted)
-        return try reader.wholeRow(
-            in: await context.answer(to: context.tableService.call(request), table: name, id: id), id: id)
+        return try reader.wholeRow(in: await answer(to: request, id: id), id: id)
+    }
+
+    /// Sends a request that changes nothing, and returns a successful response; throws for any other.
+    func answer(to request: WireRequest, id: String? = nil) async throws -> ServerAnswer {
+        let answer: ServerAnswer
+        do {
+            answer = try await context.connection.send(context.tableService.call(request))
+        } catch var error as SyncError {
+            (error.table, error.id) = (name, id)
+            throw error
+        }
+        guard answer.kind == .done else { throw answer.failure(table: name, id: id) }
+        return answer
     }
 
     /// Sends a write and returns a successful response; throws for any other.

@@ -42,7 +42,6 @@ protocol TableContext: AnyObject, Sendable {
 
     /// Returns the definition of a table in the local store, or `nil` if it does not define the table.
     func schemaIfDefined(of table: String) async throws -> TableSchema?
-    func answer(to call: ServerCall, table: String, id: String?) async throws -> ServerAnswer
 }
 
 extension SyncContext: TableContext {
@@ -139,23 +138,6 @@ extension SyncContext: TableContext {
 
     private func liveQueryError(_ table: String) -> @Sendable (any Error) -> any Error {
         { SyncError.wrapping($0).asArgumentError(table: table) }
-    }
-
-    // MARK: Requests
-
-    /// Sends a request and returns a successful response.
-    ///
-    /// - Throws: ``SyncError`` as `ServerAnswer.failure(table:id:)` returns it, for any other response.
-    func answer(to call: ServerCall, table: String, id: String?) async throws -> ServerAnswer {
-        let answer: ServerAnswer
-        do {
-            answer = try await connection.send(call)
-        } catch var error as SyncError {
-            (error.table, error.id) = (table, id)
-            throw error
-        }
-        guard answer.kind == .done else { throw answer.failure(table: table, id: id) }
-        return answer
     }
 }
 
