@@ -233,7 +233,8 @@ public struct RemoteTable: Sendable {
         guard name.contains(where: { !$0.isWhitespace }) else {
             throw SyncError(.invalidArgument, "the table name must not be blank", table: name)
         }
-        return RemoteRowReader(table: name, schema: try await context.schemaIfDefined(of: name))
+        let schema = try await context.withReader { [name] in try $0.schemaIfDefined(of: name) }
+        return RemoteRowReader(table: name, schema: schema)
     }
 
     func mapped<T>(_ body: () async throws -> T) async throws -> T {

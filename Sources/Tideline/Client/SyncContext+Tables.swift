@@ -1,6 +1,5 @@
 internal import TidelineLive
 internal import TidelineStore
-internal import TidelineWire
 
 /// The context of tables, without the type of its store.
 ///
@@ -39,9 +38,6 @@ protocol TableContext: AnyObject, Sendable {
     func resetToken(table: String, queryID: String?) async throws
     nonisolated(nonsending) func purge(_ query: TableQuery, resetsTokens: Bool) async throws -> Int
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult
-
-    /// Returns the definition of a table in the local store, or `nil` if it does not define the table.
-    func schemaIfDefined(of table: String) async throws -> TableSchema?
 }
 
 extension SyncContext: TableContext {
@@ -108,10 +104,6 @@ extension SyncContext: TableContext {
 
     nonisolated(nonsending) func forcePurge(table: String) async throws -> ForcePurgeResult {
         try await cleaner.forcePurge(table: table)
-    }
-
-    func schemaIfDefined(of table: String) async throws -> TableSchema? {
-        try await database.reading { try $0.schemaIfDefined(of: table) }
     }
 
     // MARK: Live queries
