@@ -10,9 +10,9 @@ enum TextMerge {
                 // Both sides changed these words.
                 server + local
             }
-            return [words.joined]
+            return [Array(words.joined())]
         }
-        return lines.joined.text
+        return text(of: lines)
     }
 
     /// Merges lines that both sides added at the same place. Lines that both have occur once.
@@ -21,15 +21,12 @@ enum TextMerge {
         let common = zip(mine, matches(mine, theirs)).compactMap { $1 == nil ? nil : $0 }
         var lines = common.isEmpty ? theirs + mine : merge(common, mine, theirs) { $2 + $1 }
         let isOpen = mine != local || theirs != server
-        if isOpen, let last = lines.popLast() { lines.append(Token(bytes: Array(last.bytes.dropLast()))) }
+        if isOpen, let last = lines.popLast() { lines.append(Array(last.dropLast())) }
         return lines
     }
 
     /// A line or word. Its bytes are compared, as canonically equivalent texts are different texts.
-    struct Token: Hashable {
-        var bytes: [UInt8]
-        var text: String { String(decoding: bytes, as: UTF8.self) }
-    }
+    typealias Token = [UInt8]
 
     /// The maximum number of elements of two sequences that are compared. Time and memory of a comparison can grow with
     /// its square, to 64 MB.
@@ -98,17 +95,14 @@ enum TextMerge {
 
     // MARK: Tokens
 
+    fileprivate static let lineFeed = UInt8(ascii: "\n")
+
     /// Returns the lines of a text, each with its line feed.
     static func lines(of text: String) -> [Token] {
-        var lines: [Token] = []
-        var line: [UInt8] = []
-        for byte in text.utf8 {
-            line.append(byte)
-            guard byte == UInt8(ascii: "\n") else { continue }
-            lines.append(Token(bytes: line))
-            line = []
-        }
-        if !line.isEmpty { lines.append(Token(bytes: line)) }
+        let parts = text.utf8.split(separator: lineFeed, omittingEmptySubsequences: false)
+        var lines: [Token] = parts.map { Array($0) + [lineFeed] }
+        // No line feed ends the last part, which is not a line if it is empty.
+        if let last = lines.popLast(), last.count > 1 { lines.append(Array(last.dropLast())) }
         return lines
     }
 
@@ -116,26 +110,28 @@ enum TextMerge {
     static func words(of lines: [Token]) -> [Token] {
         var words: [Token] = []
         var isWord = false
-        for character in lines.joined.text {
+        for character in text(of: lines) {
             let continues = isWord && character.isWordPart
             if continues {
-                words[words.count - 1].bytes += character.utf8
+                words[words.count - 1] += character.utf8
             } else {
-                words.append(Token(bytes: Array(character.utf8)))
+                words.append(Array(character.utf8))
             }
             isWord = character.isWordPart
         }
         return words
     }
+
+    private static func text(of tokens: [Token]) -> String { String(decoding: Array(tokens.joined()), as: UTF8.self) }
 }
 
 extension [TextMerge.Token] {
-    fileprivate var joined: TextMerge.Token { TextMerge.Token(bytes: flatMap(\.bytes)) }
-
     /// The lines, of which the last one ends with a line feed, too.
     fileprivate var endingLine: Self {
-        guard let last, last.bytes.last != UInt8(ascii: "\n") else { return self }
-        return dropLast() + [TextMerge.Token(bytes: last.bytes + [UInt8(ascii: "\n")])]
+        guard let last, last.last != TextMerge.lineFeed else { return self }
+        var lines = self
+        lines[lines.count - 1].append(TextMerge.lineFeed)
+        return lines
     }
 }
 
