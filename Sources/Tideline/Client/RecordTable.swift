@@ -195,19 +195,16 @@ public struct RecordTable<Record: TableRecord>: Sendable {
     private nonisolated(nonsending) func fetch(_ ids: Set<Record.ID>) async throws -> [Record.ID: Record] {
         guard !ids.isEmpty else { return [:] }
         let (found, failures) = try await reading { reader in
-            let matching = try reader.schema(of: Record.tableName).idMatching
-            func key(_ id: Record.ID) -> Record.ID { matching == .exact ? id : ID(id.text.asciiLowercased) }
-            var records: [Record.ID: Record] = [:]
+            let keys = ReferenceKeys<Record>(ids, matching: try reader.schema(of: Record.tableName).idMatching)
+            var result: [Record.ID: Record] = [:]
             var failures: [StoreError] = []
             for part in Array(ids).parts {
                 let query = Record.all.where { _ in RowPredicate.column("id").isIn(part) }
                 let readable = try reader.readableRecords(matching: query)
-                for record in readable.records { records[key(record.id)] = record }
+                for record in readable.records { for id in keys.ids(matching: record.id) { result[id] = record } }
                 failures += readable.failures
             }
-            return (
-                Dictionary(uniqueKeysWithValues: ids.compactMap { id in records[key(id)].map { (id, $0) } }), failures
-            )
+            return (result, failures)
         }
         warn(of: failures)
         return found
@@ -218,7 +215,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
     ) async throws -> [Other.ID: [Record]] {
         guard !ids.isEmpty else { return [:] }
         let (found, failures) = try await reading { reader in
-            let keys = ReferenceKeys<Other>(ids, matching: try reader.schemaIfDefined(of: Other.tableName)?.idMatching)
+            let matching = try reader.schemaIfDefined(of: Other.tableName)?.idMatching
+            let keys = ReferenceKeys<Other>(Set(ids), matching: matching)
             var result: [Other.ID: [Record]] = [:]
             var failures: [StoreError] = []
             var records = RecordReader()
@@ -263,16 +261,16 @@ public struct RecordTable<Record: TableRecord>: Sendable {
     }
 }
 
-/// The identifiers of referenced records, and the references that match them.
+/// The identifiers of referenced records, and the references and identifiers that match them.
 private struct ReferenceKeys<Other: TableRecord> {
     private let matching: TableSchema.IDMatching
     private let ids: [Other.ID: [Other.ID]]
 
     /// - Parameter matching: The matching of the referenced table, or `nil` if it is not defined.
-    init(_ ids: [Other.ID], matching: TableSchema.IDMatching?) {
+    init(_ ids: Set<Other.ID>, matching: TableSchema.IDMatching?) {
         let matching = matching ?? Other.schema.idMatching
         self.matching = matching
-        self.ids = Dictionary(grouping: Set(ids)) { Self.key(of: $0, matching) }
+        self.ids = Dictionary(grouping: ids) { Self.key(of: $0, matching) }
     }
 
     private static func key(of id: Other.ID, _ matching: TableSchema.IDMatching) -> Other.ID {
