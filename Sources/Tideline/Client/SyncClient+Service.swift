@@ -22,7 +22,7 @@ extension SyncClient {
         _ name: String, method: HTTPRequest.Method = .post, parameters: [(name: String, value: String)] = [],
         headers: HTTPFields = [:], body: [UInt8]? = nil
     ) async throws -> TransportResponse {
-        do {
+        try await SyncError.wrappingErrors {
             let service = try context.tableService
             let request = try service.wire.invokeAPI(
                 name, method: method, parameters: parameters.map { ($0.name, $0.value) }, headers: headers, body: body)
@@ -30,8 +30,6 @@ extension SyncClient {
             let answer = try await context.connection.send(service.call(request), retries: isRepeatable)
             guard answer.kind == .done else { throw answer.failure() }
             return answer.response
-        } catch {
-            throw SyncError.wrapping(error)
         }
     }
 
@@ -62,7 +60,7 @@ extension SyncClient {
     ///   for a response without a user and token. ``currentUser`` does not change then.
     @discardableResult
     public func signIn(provider: String, token: [String: String]) async throws -> SignedInUser {
-        do {
+        try await SyncError.wrappingErrors {
             let service = try context.tableService
             let call = service.call(try service.wire.signIn(provider: provider, token: token))
             var answer = try await context.connection.send(call, retries: false, signsIn: false)
@@ -74,8 +72,6 @@ extension SyncClient {
             let user = try signedInUser(in: answer, service)
             currentUser = user
             return user
-        } catch {
-            throw SyncError.wrapping(error)
         }
     }
 
