@@ -40,7 +40,7 @@ struct DefinitionStore: Sendable {
             try store.redefine { writer in
                 let state = try State(given, known: known, self, evolve, in: writer)
                 try check(state.unions)
-                try record(state.unrecorded, in: writer)
+                for union in state.unrecorded { try save(union, in: writer) }
                 if !state.isGraphComplete { try recordReferences(of: state.unions, in: writer) }
                 return state.lacking
             }
@@ -75,8 +75,6 @@ struct DefinitionStore: Sendable {
         var unions: [TableSchema] = []
         /// Whether the references of the definitions are recorded.
         var isGraphComplete = true
-        /// The names of all tables besides the system tables.
-        var names: [String]
 
         var isComplete: Bool { lacking.isEmpty && unrecorded.isEmpty && isGraphComplete }
 
@@ -87,9 +85,8 @@ struct DefinitionStore: Sendable {
             in reader: some StoreReader
         ) throws {
             let references = try definitions.references(in: reader)
-            names = known
-            for name in try definitions.tableNames(in: reader) + given.map(\.name)
-            where !names.contains(name) {
+            var names = known
+            for name in try definitions.tableNames(in: reader) + given.map(\.name) where !names.contains(name) {
                 names.append(name)
             }
             for given in given {
@@ -103,11 +100,13 @@ struct DefinitionStore: Sendable {
                 if !union.references.isEmpty, references?.includes(union) != true { isGraphComplete = false }
                 unions.append(union)
             }
-            try checkReferences(in: reader)
+            try checkReferences(among: names, in: reader)
         }
 
         /// Throws if a reference of the definitions is to a table that is not defined, or completes a cycle.
-        private func checkReferences(in reader: some StoreReader) throws {
+        ///
+        /// - Parameter names: The names of all tables besides the system tables.
+        private func checkReferences(among names: [String], in reader: some StoreReader) throws {
             guard unions.contains(where: { !$0.references.isEmpty }) else { return }
             let others = names.filter { name in !unions.contains { $0.name == name } }
             var graph = ReferenceGraph()
@@ -146,12 +145,6 @@ struct DefinitionStore: Sendable {
     }
 
     // MARK: The record
-
-    private func record(_ schemas: [TableSchema], in writer: some StoreWriter) throws {
-        for schema in schemas {
-            try save(try recorded(of: schema.name, in: writer)?.union(schema) ?? schema, in: writer)
-        }
-    }
 
     private func recordReferences(of schemas: [TableSchema], in writer: some StoreWriter) throws {
         var graph = try references(in: writer) ?? ReferenceGraph()
