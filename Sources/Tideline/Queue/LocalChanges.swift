@@ -146,10 +146,8 @@ final class LocalChanges {
     private var codec: RowCodec { RowCodec(schema: schema) }
 
     /// Throws if the given row has a version other than the stored one: it was read before the latest change.
-    private func requireCurrent(_ given: Row?, _ stored: Row?) throws {
-        guard let given, let stored, let version = given["version"], version != stored["version"] ?? .null else {
-            return
-        }
+    private func requireCurrent(_ given: Row, _ stored: Row?) throws {
+        guard let stored, let version = given["version"], version != stored["version"] ?? .null else { return }
         var error = SyncError(
             .rowChanged,
             "the row has changed since it was read; apply the change to the current row with update(id:_:), or pass "
@@ -172,8 +170,7 @@ final class LocalChanges {
         _ change: OperationKind, to id: String, stored: Row?, givenVersion: String? = nil,
         after pending: [TableOperation], in writer: some StoreWriter
     ) throws {
-        var state = pending.last?.state
-        if let newest = pending.last { state?.isInFlight = inFlight.contains(newest.id) }
+        let state = pending.last.map { $0.state(isInFlight: inFlight.contains($0.id)) }
         switch OperationCollapse.decide(
             change, onto: state, rejectsInsertOverPendingDelete: rejectsInsertOverPendingDelete)
         {
@@ -195,7 +192,7 @@ final class LocalChanges {
             try revise(&newest, in: writer)
         case .change(let kind, let restores):
             guard var newest = pending.last else { return }
-            try newest.change(to: kind, restores: restores, RowCodec(schema: schema))
+            try newest.change(to: kind, restores: restores, codec)
             newest.deletedItem = kind == .delete ? stored?.json : nil
             try revise(&newest, in: writer)
         }

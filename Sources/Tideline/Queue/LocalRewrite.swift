@@ -14,15 +14,15 @@ struct LocalRewrite {
         on pending: [TableOperation], in writer: some StoreWriter, _ change: (inout Row) throws -> Void
     ) throws -> Int {
         var count = 0
-        var query = TableQuery(schema.name).order(by: "id").limit(Self.batchSize)
+        let all = TableQuery(schema.name).order(by: "id").limit(Self.batchSize)
+        var query = all
         while true {
             let rows = try writer.rows(matching: query).rows
             let edits = try rows.compactMap { try self.edits(of: $0, change) }
             if !edits.isEmpty { try writer.upsert(edits, into: schema.name) }
             count += edits.count
             guard rows.count == Self.batchSize, let last = rows.last else { break }
-            query = TableQuery(schema.name).filter(.column("id") > .value(last.idText)).order(by: "id").limit(
-                Self.batchSize)
+            query = all.filter(.column("id") > .value(last.idText))
         }
         for operation in pending {
             let changed = try rewritten(operation, change)

@@ -26,7 +26,7 @@ struct OperationQueue<Store: LocalStore>: Sendable {
     /// Returns whether one of the tables has pending operations.
     func hasOperations(of tables: [String]) async throws -> Bool {
         try await database.reading { [operations] reader in
-            try tables.contains { try operations.count(table: $0, in: reader) > 0 }
+            try tables.contains { try operations.isPending(table: $0, in: reader) }
         }
     }
 

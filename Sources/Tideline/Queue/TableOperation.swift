@@ -96,5 +96,7 @@ public struct TableOperation: Sendable, Identifiable {
 
     /// The state for coalescing. An operation counts as attempted while the server may have applied it; a refusal
     /// resets this.
-    var state: PendingState { PendingState(kind: kind, isAttempted: !sent.isEmpty, isInFlight: false) }
+    func state(isInFlight: Bool) -> PendingState {
+        PendingState(kind: kind, isAttempted: !sent.isEmpty, isInFlight: isInFlight)
+    }
 }
