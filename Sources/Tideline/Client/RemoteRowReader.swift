@@ -25,11 +25,6 @@ struct RemoteRowReader: Sendable {
     /// - Parameter isKnown: Whether the row exists. The identifier of an existing row need not be valid for a new row.
     func checked(_ row: Row, isKnown: Bool = false) throws -> Row {
         guard let schema else { return row }
-        if let type = row.id?.type, type != schema.idType {
-            throw SyncError(
-                .invalidArgument, "the id has type \(type); ids of this table have type \(schema.idType)", table: table,
-                column: "id", id: row.idText)
-        }
         return try RowInput.checked(row, for: schema, isKnown: isKnown)
     }
 

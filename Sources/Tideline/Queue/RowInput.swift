@@ -82,8 +82,9 @@ enum RowInput {
     ) throws {
         if row.id?.type != schema.idType, let id = row["id"] {
             throw SyncError(
-                .invalidArgument, "the id \(id) has type \(id.type?.rawValue ?? "null"); ids of this table are text",
-                table: schema.name, column: "id")
+                .invalidArgument,
+                "the id \(id) has type \(id.type?.rawValue ?? "null"); ids of this table have type \(schema.idType)",
+                table: schema.name, column: "id", id: row.id?.text)
         }
         try checkID(row.idText, of: schema, isKnown: try isKnown())
     }
