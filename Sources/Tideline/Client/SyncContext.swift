@@ -24,9 +24,10 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         let operations = OperationStore(tables: tables)
         let definitionStore = DefinitionStore(tables: tables)
         let decisions = DecisionStore(tables: tables, maximumCount: options.maximumDecisions)
-        let tokens = TokenStore(tables: tables, makeID: options.environment.makeID)
+        let config = ConfigTable(tables)
+        let tokens = TokenStore(config: config, makeID: options.environment.makeID)
         let owners = OwnerStore(
-            tables: tables, server: connection.base.identity, user: options.userID, account: connection.account,
+            config: config, server: connection.base.identity, user: options.userID, account: connection.account,
             hasAuthorization: options.authorization != nil)
         self.store = store
         self.connection = connection

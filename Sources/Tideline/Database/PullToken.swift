@@ -119,10 +119,8 @@ public struct PullToken: Sendable, Hashable, Codable {
 
 /// Reads and writes pull tokens in the config table.
 struct TokenStore: Sendable {
-    let tables: SystemTables
+    let config: ConfigTable
     let makeID: @Sendable () -> String
-
-    private var config: ConfigTable { ConfigTable(tables) }
 
     func token(table: String, queryID: String, in reader: some StoreReader) throws -> PullToken? {
         try Self.token(in: row(table: table, queryID: queryID, in: reader))

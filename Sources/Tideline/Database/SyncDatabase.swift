@@ -118,8 +118,7 @@ final class SyncDatabase<Store: LocalStore>: Sendable {
     /// The lock of the pulls and purges of a table.
     func lock(of table: String) -> AsyncLock {
         tableLocks.withLock { locks in
-            if let lock = locks[table] { return lock }
-            let lock = AsyncLock()
+            let lock = locks[table] ?? AsyncLock()
             locks[table] = lock
             return lock
         }

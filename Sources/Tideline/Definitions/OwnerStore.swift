@@ -19,7 +19,7 @@ struct StoreOwner: Sendable, Hashable, Codable {
 
 /// Stores the owner of the store in the config table, and checks that a client has the same owner.
 struct OwnerStore: Sendable {
-    let tables: SystemTables
+    let config: ConfigTable
     /// The address of this client's server.
     let server: String
     /// The user that the app names.
@@ -30,8 +30,6 @@ struct OwnerStore: Sendable {
     let hasAuthorization: Bool
 
     private static let rowID = "owner"
-
-    private var config: ConfigTable { ConfigTable(tables) }
 
     /// The server and user of this client; within a push or pull, the user for whom it runs.
     var own: StoreOwner { StoreOwner(server: server, user: user, account: account.sendingUserID) }
