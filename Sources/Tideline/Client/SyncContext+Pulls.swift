@@ -20,21 +20,21 @@ extension SyncContext {
 
     func pull(_ query: TableQuery, queryID: String?, settings: PullSettings) async throws -> PullResult {
         let run = try await puller.makeRun(query, queryID: queryID, settings: settings)
-        let pushError = try await pushBeforePull(of: [query.table], settings: settings)
+        guard let pushError = try await pushBeforePull(of: [query.table], settings: settings) else {
+            return try await puller.pull(run)
+        }
+        let failed = pushError.operationErrors
         do {
-            let result = try await puller.pull(run)
-            if pushError == nil { return result }
+            _ = try await puller.pull(run)
         } catch {
             var failure = SyncError.wrapping(error)
-            failure.operationErrors += pushError?.operationErrors ?? []
+            failure.operationErrors += failed
             throw failure
         }
-        let failed = pushError?.operationErrors ?? []
-        let reason = pushError?.code == .network ? pushError?.message : nil
+        let reason = pushError.code == .network ? pushError.message : "\(failed.count) operations failed"
         throw SyncError(
-            pushError?.code ?? .completedWithErrors,
-            "the other rows were pulled, but \(reason ?? "\(failed.count) operations failed")", table: query.table,
-            operationErrors: failed, cause: pushError?.cause)
+            pushError.code, "the other rows were pulled, but \(reason)", table: query.table, operationErrors: failed,
+            cause: pushError.cause)
     }
 
     /// See ``SyncClient/pull(_:settings:progress:)``.
