@@ -9,7 +9,7 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     let dialect: any ClientDialect
     let database: SyncDatabase<Store>
     let queue: OperationQueue<Store>
-    let editor: LocalEditor
+    let editor: LocalEditor<Store>
     let definitions: TableDefinitions<Store>
     let cleaner: StoreCleaner<Store>
     let policies: PolicyBook
@@ -36,13 +36,11 @@ public final class SyncContext<Store: LocalStore>: Sendable {
         self.database = database
         let recentlyPushed = database.clients.recentlyPushed
         queue = OperationQueue(database: database, operations: operations, errors: ErrorStore(tables: tables))
-        editor = LocalEditor(
-            operations: operations, owners: owners, clients: database.clients, epoch: { database.commitEpoch($0) },
-            options: options)
+        editor = LocalEditor(queue: queue, owners: owners, options: options)
         definitions = TableDefinitions(queue: queue, definitions: definitionStore)
         cleaner = StoreCleaner(queue: queue, definitions: definitionStore, owners: owners, tokens: tokens)
         policies = PolicyBook(options)
-        resolver = ConflictResolver(queue, editor: editor, decisions: decisions)
+        resolver = ConflictResolver(editor, decisions: decisions)
         let owner = StoreOwnership(owners, of: database, operations: operations)
         pusher = Pusher(
             queue, of: owner, definitions: definitionStore, decisions: decisions, policies: policies,

@@ -2,13 +2,12 @@ internal import TidelineStore
 
 /// Resolves the errors of operations, and restores what policies have decided.
 final class ConflictResolver<Store: LocalStore>: OperationResolver {
-    private let queue: OperationQueue<Store>
-    private let editor: LocalEditor
+    private let editor: LocalEditor<Store>
     private let decisions: DecisionStore
+    private var queue: OperationQueue<Store> { editor.queue }
     private var database: SyncDatabase<Store> { queue.database }
 
-    init(_ queue: OperationQueue<Store>, editor: LocalEditor, decisions: DecisionStore) {
-        self.queue = queue
+    init(_ editor: LocalEditor<Store>, decisions: DecisionStore) {
         self.editor = editor
         self.decisions = decisions
     }
