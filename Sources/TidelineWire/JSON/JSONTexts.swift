@@ -31,6 +31,31 @@ package enum JSONTexts {
         }
     }
 
+    /// Returns the text of each element of a JSON array, or `nil` if the text is not a JSON array.
+    package static func elements(of json: String) -> [String]? {
+        var json = json
+        return json.withUTF8 { utf8 in
+            var scanner = JSONScanner(UnsafeRawBufferPointer(utf8))
+            return try? readElements(&scanner)
+        }
+    }
+
+    private static func readElements(_ scanner: inout JSONScanner) throws(JSONFault) -> [String] {
+        var elements: [String] = []
+        guard try scanner.token() == UInt8(ascii: "[") else { throw scanner.unexpected() }
+        try scanner.open()
+        if try scanner.hasFirst(before: UInt8(ascii: "]")) {
+            repeat {
+                _ = try scanner.token()
+                let start = scanner.position
+                try scanner.skipValue()
+                elements.append(String(decoding: scanner.slice(start, scanner.position), as: UTF8.self))
+            } while try scanner.hasNext(before: UInt8(ascii: "]"))
+        }
+        try scanner.expectEnd()
+        return elements
+    }
+
     private static func read(_ start: JSONScanner) throws(JSONFault) -> [String] {
         var scanner = start
         var texts: [String] = []
