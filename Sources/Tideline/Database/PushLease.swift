@@ -40,7 +40,7 @@ final class PushLease: Sendable {
     var isLost: Bool { state.withLock { $0.isLost } }
 
     /// Whether the push holds the lease, as far as is known.
-    var isHeld: Bool { state.withLock { $0.held != nil } }
+    var isHeld: Bool { held != nil }
 
     /// Whether the lease has not expired. If it has, others may have taken it.
     var isCurrent: Bool {
@@ -65,15 +65,14 @@ final class PushLease: Sendable {
 
     /// Takes the lease unless another process holds it.
     func take(in writer: some StoreWriter) throws -> Bool {
-        let stored = try stored(in: writer)
-        if let stored, isHeldByOther(stored), stored != state.withLock({ $0.abandoned }) { return false }
+        if let other = try other(in: writer), other != state.withLock({ $0.abandoned }) { return false }
         try save(in: writer)
         return true
     }
 
     /// Returns whether the push still holds its lease, and renews it if it is time.
     func confirm(in writer: some StoreWriter) throws -> Bool {
-        guard let held = state.withLock({ $0.held }) else { return !isLost }
+        guard let held else { return !isLost }
         let stored = try stored(in: writer)
         guard stored == held || stored?.holder == holder else {
             state.withLock { state in
@@ -114,16 +113,13 @@ final class PushLease: Sendable {
 
     /// Returns the lease of another process that is pushing, or `nil` if there is none.
     func other(in reader: some StoreReader) throws -> StoredLease? {
-        guard let stored = try stored(in: reader), isHeldByOther(stored) else { return nil }
+        guard let stored = try stored(in: reader), stored.holder != holder, stored.isValid(at: environment.now())
+        else { return nil }
         return stored
     }
 
     /// Allows to take this lease of another process, unless it is renewed, although it has not expired.
     func abandon(_ other: StoredLease) { state.withLock { $0.abandoned = other } }
-
-    private func isHeldByOther(_ stored: StoredLease) -> Bool {
-        stored.holder != holder && stored.isValid(at: environment.now())
-    }
 }
 
 extension SyncError {
@@ -164,13 +160,9 @@ struct StoredLease: Sendable, Hashable {
     var duration: Duration { .nanoseconds(100) * (expires.ticks - renewed.ticks) }
 
     var text: String { "\(holder) \(renewed.ticks) \(expires.ticks)" }
+}
 
-    init(holder: String, renewed: Timestamp, expires: Timestamp) {
-        self.holder = holder
-        self.renewed = renewed
-        self.expires = expires
-    }
-
+extension StoredLease {
     /// Reads a stored lease. Returns `nil` for a damaged one, which holds nobody up.
     init?(text: String) {
         let parts = text.split(separator: " ")
