@@ -1,12 +1,12 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// Validates rows from the app before anything is written.
+/// Validates rows from the app before anything is written. What is not valid is a ``SyncError`` with code
+/// invalidArgument, which names table, column, and id.
 enum RowInput {
     /// Returns the row without system columns, with integers converted to doubles for columns of type double.
     ///
     /// - Parameter isKnown: Whether the row exists. The identifier of an existing row need not be valid for a new row.
-    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id.
     static func checked(
         _ row: Row, for schema: TableSchema, isKnown: @autoclosure () throws -> Bool = false
     ) throws -> Row {
@@ -33,9 +33,7 @@ enum RowInput {
     ///
     /// - Parameters:
     ///   - completing: Whether the optional columns that the row lacks are null, as in a new row.
-    ///   - rows: A batch for rows of the table.
-    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id. The batch is then not
-    ///   usable.
+    ///   - rows: A batch for rows of the table, which is not usable after an error.
     static func pack(
         _ row: Row, for schema: TableSchema, completing: Bool, into rows: inout PackedRows
     ) throws {
@@ -59,10 +57,7 @@ enum RowInput {
         if completing { rows.completeRow() }
     }
 
-    /// Returns the columns that differ between a stored row and its changed copy.
-    ///
-    /// - Throws: ``SyncError`` with code invalidArgument, which names table, column, and id, for a changed identifier
-    ///   and for a value that does not fit its column.
+    /// Returns the columns that differ between a stored row and its changed copy. The identifier must not differ.
     static func edits(from stored: Row, to changed: Row, of schema: TableSchema) throws -> Row {
         guard changed["id"] == stored["id"] else {
             throw SyncError(
