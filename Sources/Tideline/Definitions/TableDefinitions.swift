@@ -50,8 +50,9 @@ struct TableDefinitions<Store: LocalStore>: Sendable {
         }
     }
 
-    /// Returns the definition without columns that no pending operation uses, and removes them from what else the store
-    /// holds in the transaction, with the columns and operations of all processes.
+    /// Returns the definition without columns that no pending operation uses, and removes them from the record.
+    ///
+    /// The columns and operations are those that the store holds in the transaction, of all processes.
     private func remove(_ columns: [String], from table: String, in writer: some StoreWriter) throws -> TableSchema {
         let pending = try operations.operations(of: table, in: writer)
         try queue.requireNotInFlight(pending, table: table, in: writer)

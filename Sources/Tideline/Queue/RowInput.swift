@@ -1,7 +1,7 @@
 internal import TidelineStore
 internal import TidelineWire
 
-/// Validates rows from the app before anything is written. What is not valid is a ``SyncError`` with code
+/// Validates rows from the app before anything is written. An invalid row throws ``SyncError`` with code
 /// invalidArgument, which names table, column, and id.
 enum RowInput {
     /// Returns the row without system columns, with integers converted to doubles for columns of type double.
