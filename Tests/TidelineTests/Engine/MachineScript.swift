@@ -3,43 +3,63 @@ import TidelineStore
 
 @testable import Tideline
 
-/// Handles events, each with the actions that must follow, as ``MachineScript`` writes them.
-func expectActions(
-    of subscriptions: [SyncSubscription] = [MachineScript.a], hasSignals: Bool = false, retryAfter: Duration? = nil,
-    _ steps: [(event: String, actions: String)], sourceLocation: SourceLocation = #_sourceLocation
-) {
-    var script = MachineScript(subscriptions, hasSignals: hasSignals)
-    script.retryAfter = retryAfter
-    for (number, step) in steps.enumerated() {
-        let actions = script.handle(step.event)
-        #expect(actions == step.actions, "step \(number + 1), \(step.event)", sourceLocation: sourceLocation)
+/// A run of a ``SyncMachine`` as events, each with the actions that must follow: `pulled: interval1 60.0, idle`.
+///
+/// `declared a b` declares subscriptions: `a!5` with a priority, `a=10` or `a=nil` with an interval in seconds; and
+/// `declared` those before again. Without an action, `nothing` follows.
+struct MachineSteps: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let steps: [String]
+    let hasSignals: Bool
+    let retryAfter: Duration?
+
+    /// - Parameter steps: The steps, each text with one or several, separated by semicolons.
+    init(_ name: String, hasSignals: Bool = false, retryAfter: Duration? = nil, _ steps: String...) {
+        testDescription = name
+        self.steps = steps.flatMap { $0.split(separator: "; ").map(String.init) }
+        self.hasSignals = hasSignals
+        self.retryAfter = retryAfter
+    }
+
+    func play() {
+        var script = MachineScript(hasSignals: hasSignals, retryAfter: retryAfter)
+        for (number, step) in steps.enumerated() {
+            let parts = step.split(separator: ": ").map(String.init)
+            let actions = script.handle(parts[0])
+            #expect(actions == parts[1], "step \(number + 1), \(step)")
+        }
     }
 }
 
 /// A machine whose events and actions are texts.
 struct MachineScript {
-    static let a = SyncSubscription("a")
-    static let pair = [SyncSubscription("a"), SyncSubscription("b")]
-
-    var subscriptions: [SyncSubscription]
     var now = Timestamp(clampingTicks: 17_900_000_000_000_000)
-    var retryAfter: Duration?
+    private let retryAfter: Duration?
+    private var subscriptions: [SyncSubscription] = []
     private var machine: SyncMachine
     private var pulled: [Int] = []
 
-    init(_ subscriptions: [SyncSubscription], hasSignals: Bool = false) {
-        self.subscriptions = subscriptions
+    init(hasSignals: Bool = false, retryAfter: Duration? = nil) {
+        self.retryAfter = retryAfter
         machine = SyncMachine(settings: .init(hasSignals: hasSignals))
     }
 
-    /// Handles an event and returns the actions, separated by semicolons.
+    /// Handles an event and returns the actions, separated by commas.
     mutating func handle(_ event: String) -> String {
-        let actions = machine.handle(self.event(event), at: now, random: { 0.5 })
-        return actions.map { text(of: $0) }.joined(separator: "; ")
+        let words = event.split(separator: " ").map(String.init)
+        if words[0] == "declared", words.count > 1 { subscriptions = words.dropFirst().map(Self.subscription) }
+        let actions = machine.handle(self.event(words), at: now, random: { 0.5 }).map { text(of: $0) }
+        return actions.isEmpty ? "nothing" : actions.joined(separator: ", ")
     }
 
-    private func event(_ text: String) -> SyncMachine.Event {
-        let words = text.split(separator: " ").map(String.init)
+    private static func subscription(_ word: String) -> SyncSubscription {
+        let parts = word.split { $0 == "!" || $0 == "=" }.map(String.init)
+        let number = parts.count > 1 ? Int(parts[1]) : nil
+        if word.contains("=") { return SyncSubscription(parts[0], interval: number.map { .seconds($0) }) }
+        return SyncSubscription(parts[0], priority: number ?? 0)
+    }
+
+    private func event(_ words: [String]) -> SyncMachine.Event {
         switch words[0] {
         case "declared": return .declared(subscriptions)
         case "local": return .localChange
