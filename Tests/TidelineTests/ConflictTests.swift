@@ -45,8 +45,6 @@ struct ConflictTests {
         return (client, try #require(try await pushErrors(client).first))
     }
 
-    // MARK: The error
-
     @Test(
         "C1 a conflict contains operation, local item and server item, and the operation stays",
         arguments: StoreKind.perEngine, Conflict.allCases)
@@ -70,8 +68,6 @@ struct ConflictTests {
         #expect(try await client.queue() == ["\(kind) a"])
         #expect(try await client.context.pendingOperations().first?.lastError == error.message)
     }
-
-    // MARK: C1, each resolution of each conflict
 
     enum Resolution: String, CaseIterable, Sendable {
         case discard, updateToServer, updateToMerge, keepServerBased, keepLocal, keepNamed
@@ -223,8 +219,6 @@ struct ConflictTests {
         #expect(!error.isHandled)
     }
 
-    // MARK: Lifetime of an error
-
     @Test("C1 errors survive a restart, keep the operation's ID, and can be resolved", arguments: StoreKind.persistent)
     func survives(_ stores: StoreKind) async throws {
         let world = try World(stores)
@@ -265,8 +259,6 @@ struct ConflictTests {
         try await client.context.push(settings: settings)
         #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
     }
-
-    // MARK: C2
 
     enum Interference: String, CaseIterable, Sendable { case update, delete, pushed, discarded, inFlight }
 

@@ -205,8 +205,6 @@ struct DatasyncTests {
         try expectOthers(world, owner: "cid")
     }
 
-    // MARK: Identifiers
-
     @Test("L3 an identifier that the server refuses is refused before a write", arguments: ["ü", "a b", "-a", "a~"])
     func identifiers(_ id: String) async throws {
         let (world, client) = try await World.withClient(.simplest)
@@ -222,8 +220,6 @@ struct DatasyncTests {
         #expect(try await client.queue().isEmpty)
         try await world.makeClient { $0.dialect = .zumo2 }.items.insert(["id": .string(id)])
     }
-
-    // MARK: Remote tables
 
     @Test("A direct update changes only the columns that it names", arguments: [false, true])
     func remoteTable(isDefined: Bool) async throws {

@@ -191,8 +191,6 @@ struct DelegateTests {
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")
     }
 
-    // MARK: C1
-
     @Test("C1 a push has no error if pushCompleted resolves all", arguments: StoreKind.perEngine, [true, false])
     func resolvesAtTheEnd(_ stores: StoreKind, all: Bool) async throws {
         let (world, client) = try await withEdit(stores, inConflict: true)

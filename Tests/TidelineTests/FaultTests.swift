@@ -149,8 +149,6 @@ struct FaultTests {
         #expect(try await client.items.pull(queryID: "q").rowsRemoved == 1)
     }
 
-    // MARK: Retries
-
     @Test("500 then success is a success", arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
     func transient(_ stores: StoreKind, status: Int) async throws {
         let (world, client) = try await World.withClient(stores)
@@ -161,8 +159,6 @@ struct FaultTests {
         #expect(client.transport.requests.count == result.requests + 3)
         #expect(Set(client.transport.requests.prefix(4)).count == 1)
     }
-
-    // MARK: Names
 
     @Test("an unknown local table is an error that names it, and nothing is sent", arguments: StoreKind.perEngine)
     func unknownTable(_ stores: StoreKind) async throws {
@@ -203,8 +199,6 @@ struct FaultTests {
             "row a text=t more=null"
         ).play(stores)
     }
-
-    // MARK: Links
 
     @Test(
         "a link to another server is not followed, and the pull misses nothing",

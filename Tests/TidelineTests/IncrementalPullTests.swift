@@ -62,8 +62,6 @@ struct IncrementalPullTests {
         arguments: StoreKind.perEngine, resets + lookbacks)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    // MARK: F4
-
     @Test("F4 there is one token per table and query ID", arguments: StoreKind.perEngine)
     func perQueryID(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
@@ -133,8 +131,6 @@ struct IncrementalPullTests {
         try await client.context.resetToken(table: "TodoItem")
         try await client.items.pull(queryID: "q")
     }
-
-    // MARK: F6
 
     @Test(
         "F6 with a look-back of 0, a millisecond that may not be over on the server's clock is read again",

@@ -171,8 +171,6 @@ struct LeaverTests {
         #expect(try again.texts() == ["a"])
     }
 
-    // MARK: Others
-
     @Test("F13 a live query sees the removal", arguments: StoreKind.perEngine)
     func liveQuery(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withPulled(stores)

@@ -53,8 +53,6 @@ struct LocalOperationTests {
     @Test("L1 to L8 the app's changes are local until a push", arguments: StoreKind.perEngine, scripts)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
-    // MARK: L2
-
     /// Changes of the synced row `a`, and an insert of row `b`.
     enum Change: String, CaseIterable, Sendable {
         case insert, update, updateOfInsert, delete, deleteOfInsert, deleteOfUpdate, restore
@@ -91,8 +89,6 @@ struct LocalOperationTests {
         try await client.expectWholeChange(failures: 3) { try await change.apply(client.items) }
         #expect(try world.state(client.store.base) != before || change == .updateOfInsert)
     }
-
-    // MARK: L3
 
     @Test(
         "L3 an insert without an ID makes a lowercase UUID and returns the stored row", arguments: StoreKind.perEngine,
@@ -221,8 +217,6 @@ struct LocalOperationTests {
         }
     }
 
-    // MARK: L4, L5
-
     @Test("L4 an update of an unknown or deleted ID is an error and queues nothing", arguments: StoreKind.perEngine)
     func updateOfUnknown(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
@@ -276,8 +270,6 @@ struct LocalOperationTests {
         #expect(conditions(stranger) == ["\"wrong\""] && conditions(unknown) == [nil, nil])
         #expect(try world.state(unknown) == "local [] queue [] server [a deleted]")
     }
-
-    // MARK: L6
 
     static let badRows: [(Row, String)] = [
         (["colour": "red"], "colour"), (["Text": "wrong case"], "Text"), (["__meta": "x"], "__meta"),
