@@ -17,9 +17,10 @@ struct DialectSignalTests {
         var pulls: Int { world.server.requests.count { $0.contains("/changes") } }
     }
 
-    /// Runs a scenario with a dialect whose signals are those of the closure, by the number of the call.
+    /// Starts a sync with a dialect that makes its signals at each call, and runs a scenario.
     private func run(
-        _ signals: @escaping @Sendable (Int) -> ChangeSignals?,
+        _ subscription: SyncSubscription = DialectSignalTests.never,
+        signals: @autoclosure @escaping @Sendable () -> ChangeSignals?,
         _ scenario: @escaping @Sendable (Scene) async throws -> Void
     ) throws {
         let virtual = try VirtualWorld(.simplest)
@@ -28,15 +29,13 @@ struct DialectSignalTests {
             let calls = SharedValue(0)
             var dialect = NotesVariant(name: "signaling")
             dialect.signals = {
-                signals(
-                    calls.update { calls in
-                        calls += 1
-                        return calls
-                    })
+                calls.update { $0 += 1 }
+                return signals()
             }
             let client = try await world.makeClient(dialect: dialect) { options in
                 virtual.configureEnvironment(&options.environment)
             }
+            try await client.client.start([subscription])
             try await scenario(Scene(virtual: virtual, world: world, client: client, calls: calls))
             await client.client.stop()
         }
@@ -47,10 +46,7 @@ struct DialectSignalTests {
     @Test("S1 a signal of the dialect leads to a pull; a flood of them to one a second")
     func flood() throws {
         let (names, continuation) = AsyncStream.makeStream(of: String.self)
-        try run { _ in
-            ChangeSignals(names)
-        } _: { scene in
-            try await scene.client.client.start([Self.never])
+        try run(signals: ChangeSignals(names)) { scene in
             try await scene.virtual.sleep(.seconds(5))
             scene.world.server.write("a", ["text": "one"])
             continuation.yield("Note")
@@ -72,10 +68,7 @@ struct DialectSignalTests {
     @Test("S1 the first signal of a sequence stands for all tables, so that no change before it is missed")
     func baseline() throws {
         let (names, continuation) = AsyncStream.makeStream(of: String.self)
-        try run { _ in
-            ChangeSignals(names)
-        } _: { scene in
-            try await scene.client.client.start([Self.never])
+        try run(signals: ChangeSignals(names)) { scene in
             try await scene.virtual.sleep(.seconds(5))
             for (id, texts) in [("a", ["a": "one"]), ("b", ["a": "one"])] {
                 scene.world.server.write(id, ["text": "one"])
@@ -91,10 +84,7 @@ struct DialectSignalTests {
         let hasEnded = SharedValue(false)
         let (names, continuation) = AsyncStream.makeStream(of: String.self)
         continuation.onTermination = { _ in hasEnded.value = true }
-        try run { _ in
-            ChangeSignals(names)
-        } _: { scene in
-            try await scene.client.client.start([SyncSubscription("Note")])
+        try run(SyncSubscription("Note"), signals: ChangeSignals(names)) { scene in
             try await scene.virtual.sleep(.seconds(3_600))
             #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
             scene.world.server.write("a", ["text": "one"])
@@ -110,10 +100,10 @@ struct DialectSignalTests {
         arguments: [false, true])
     func lies(throwing: Bool) throws {
         struct Lost: Error {}
-        try run { _ in
+        @Sendable func signals() -> ChangeSignals {
             ChangeSignals(AsyncThrowingStream<String, any Error> { $0.finish(throwing: throwing ? Lost() : nil) })
-        } _: { scene in
-            try await scene.client.client.start([SyncSubscription("Note")])
+        }
+        try run(SyncSubscription("Note"), signals: signals()) { scene in
             try await scene.client.notes.insert(["id": "a", "text": "one"])
             try await scene.virtual.sleep(.seconds(3_600))
             #expect((58...61).contains(scene.pulls), "\(scene.pulls)")
@@ -125,10 +115,7 @@ struct DialectSignalTests {
 
     @Test("S1 a signal that repeats itself without a pause holds back nothing")
     func endless() throws {
-        try run { _ in
-            ChangeSignals(AsyncStream { "Note" })
-        } _: { scene in
-            try await scene.client.client.start([Self.never])
+        try run(signals: ChangeSignals(AsyncStream { "Note" })) { scene in
             try await scene.client.notes.insert(["id": "a", "text": "one"])
             try await scene.virtual.sleep(.seconds(30))
             #expect(scene.world.server.fields("a") != nil)
@@ -139,12 +126,12 @@ struct DialectSignalTests {
     @Test("S1 signals that worked and are lost are listened to again, and the changes in the meantime are pulled")
     func reconnects() throws {
         let continuations = Recorder<AsyncStream<String>.Continuation>()
-        try run { _ in
+        @Sendable func signals() -> ChangeSignals {
             let (names, continuation) = AsyncStream.makeStream(of: String.self)
             continuations.add(continuation)
             return ChangeSignals(names)
-        } _: { scene in
-            try await scene.client.client.start([Self.never])
+        }
+        try run(signals: signals()) { scene in
             try await scene.virtual.sleep(.seconds(120))
             scene.world.server.write("a", ["text": "one"])
             continuations.values.last?.finish()
