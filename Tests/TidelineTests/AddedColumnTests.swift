@@ -41,10 +41,24 @@ struct AddedColumnTests {
     }
 
     private let all: [Value?] = [0, 1, 2, 3, 4, 5]
+    private let pairs = PullSettings(pageSize: 2)
 
-    @Test("L11 the next pull fills an added column, and later pulls write nothing", arguments: StoreKind.perEngine)
-    func fills(_ stores: StoreKind) async throws {
+    /// Pulls pages of two rows, of which that with the given number and later ones fail.
+    private func pull(_ client: Client, failingAt number: Int) async {
+        client.transport.clear()
+        client.transport.inspect { _, _ in
+            client.transport.requests.count >= number ? .answer(.answer(400, "no")) : nil
+        }
+        await expectSyncError(.rejected) { try await client.items.pull(queryID: "all", settings: pairs) }
+        client.transport.inspect(nil)
+    }
+
+    @Test(
+        "L11 the next pull fills an added column, also after a token reset, and later pulls write nothing",
+        arguments: StoreKind.perEngine, [false, true])
+    func fills(_ stores: StoreKind, resets: Bool) async throws {
         let (world, client) = try await makeGrown(stores)
+        if resets { try await client.context.resetToken(table: "TodoItem") }
         #expect(try await client.items.pull(queryID: "all").rowsStored == 6)
         #expect(try priorities(client.store) == all)
         world.clock.advance(by: .seconds(60))
@@ -145,30 +159,14 @@ struct AddedColumnTests {
         #expect(try priorities(client.store) == [0, 7, 2, 3, 4, 5])
     }
 
-    @Test("L11 a pull after a token reset fills the column too", arguments: StoreKind.perEngine)
-    func reset(_ stores: StoreKind) async throws {
-        let (_, client) = try await makeGrown(stores)
-        try await client.context.resetToken(table: "TodoItem")
-        #expect(try await client.items.pull(queryID: "all").rowsStored == 6)
-        #expect(try priorities(client.store) == all)
-    }
-
     @Test(
         "L11 a pull that fails midway resumes, and versions stay untrusted until it has ended",
         arguments: StoreKind.perEngine, [true, false])
     func interrupted(_ stores: StoreKind, hasToken: Bool) async throws {
         let (_, client) = try await makeGrown(stores)
         if !hasToken { try await client.context.resetToken(table: "TodoItem") }
-        let settings = PullSettings(pageSize: 2)
-        for failing in 2...4 {
-            client.transport.clear()
-            client.transport.inspect { _, _ in
-                client.transport.requests.count >= failing ? .answer(.answer(400, "no")) : nil
-            }
-            await expectSyncError(.rejected) { try await client.items.pull(queryID: "all", settings: settings) }
-        }
-        client.transport.inspect(nil)
-        try await client.items.pull(queryID: "all", settings: settings)
+        for number in 2...4 { await pull(client, failingAt: number) }
+        try await client.items.pull(queryID: "all", settings: pairs)
         #expect(try priorities(client.store) == all)
     }
 
@@ -195,16 +193,8 @@ struct AddedColumnTests {
         try await client.client.migrate("priority") { step in
             try step.rewrite("TodoItem") { row in if row.id != "r5" { row["priority"] = 100 } }
         }
-        let settings = PullSettings(pageSize: 2)
-        if isInterrupted {
-            client.transport.clear()
-            client.transport.inspect { _, _ in
-                client.transport.requests.count >= 2 ? .answer(.answer(400, "no")) : nil
-            }
-            await expectSyncError(.rejected) { try await client.items.pull(queryID: "all", settings: settings) }
-            client.transport.inspect(nil)
-        }
-        try await client.items.pull(queryID: "all", settings: settings)
+        if isInterrupted { await pull(client, failingAt: 2) }
+        try await client.items.pull(queryID: "all", settings: pairs)
         #expect(try priorities(client.store) == [100, 1, 2, 3, 4, 5])
 
         world.clock.advance(by: .seconds(60))
