@@ -117,9 +117,7 @@ struct EmptiedTableTests {
 
     @Test("F16 a custom dialect begins with the first row once", arguments: StoreKind.perEngine)
     func customDialect(_ stores: StoreKind) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores)
-        for number in 0..<5 { world.server.write("\(number)", ["text": "x"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ids: (0..<5).map { "\($0)" })
         _ = try client.store.write { try $0.delete(matching: TableQuery("Note")) }
         #expect(try await client.pull().rowsStored == 5)
         for number in 0..<5 { world.server.write("\(number)", nil) }

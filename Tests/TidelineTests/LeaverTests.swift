@@ -304,10 +304,7 @@ struct LeaverTrustTests {
 struct CustomLeaverTests {
     @Test("F13 a row that the server no longer lists leaves the device", arguments: StoreKind.perEngine)
     func leaves(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
-        for key in ["a", "b", "c"] { world.server.write(key, ["text": "one"]) }
-        let client = try await world.makeClient()
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ids: ["a", "b", "c"])
         world.server.forget("b")
         world.server.write("c", nil)
         world.server.write("d", ["text": "new"])

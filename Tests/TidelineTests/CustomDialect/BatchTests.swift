@@ -11,9 +11,8 @@ struct BatchTests {
         _ stores: StoreKind, maxBatchCount: Int, configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> (NotesWorld, NotesClient) {
         let dialect = NotesDialect(maxBatchCount: maxBatchCount)
-        let (world, client) = try await NotesWorld.withClient(stores, dialect, configure: configure)
-        for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(
+            stores, ids: ["a", "b", "c"], ["text": "one"], dialect, configure: configure)
         world.server.write("a", ["text": "theirs"])
         for id in ["a", "b"] { try await client.notes.update(["id": .string(id), "text": "mine"]) }
         try await client.notes.delete(id: "c")
@@ -154,9 +153,7 @@ struct BatchTests {
         var dialect = NotesVariant(name: "status", maxBatchCount: 25)
         dialect.mark = { $0.body == Array(#"{"status":"ok"}"#.utf8) ? mark : NotesDialect().isFromService($0) }
         dialect.rowMeaning = { response, _ in AnswerMeaning(byStatusOf: response) }
-        let (world, client) = try await NotesWorld.withClient(.simplest, dialect)
-        for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(.simplest, ids: ["a", "b"], ["text": "one"], dialect)
         for id in ["a", "b"] { try await client.notes.delete(id: id) }
         world.server.inspect { request, _ in
             request.contains("batch") ? .answer(.unmarked(200, #"{"status":"ok"}"#)) : nil

@@ -62,10 +62,7 @@ struct CustomDialectPullTests {
 
     @Test("F8 a page that was requested before a push undoes and loses nothing", arguments: StoreKind.perEngine)
     func stalePage(_ stores: StoreKind) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores)
-        world.server.write("a", ["text": "one"])
-        world.server.write("b", ["text": "two"])
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ids: ["a", "b"])
         // The answer shows a state of each row that is neither the base nor the result of the push.
         world.server.write("a", ["text": "between"])
         world.server.onNextList { [client, server = world.server] in
@@ -82,7 +79,7 @@ struct CustomDialectPullTests {
         // The cursor stays before the page, because its row may have been a newer one.
         #expect(try await client.cursor() == "2")
         try await client.pull()
-        #expect(try client.texts() == ["a": "mine", "b": "two"])
+        #expect(try client.texts() == ["a": "mine", "b": "one"])
         #expect(try await client.cursor() == "5")
     }
 
@@ -137,14 +134,12 @@ struct CustomDialectPullTests {
 
     @Test("F5 a pull whose cursor has expired removes leavers", arguments: StoreKind.perEngine)
     func leaversOfExpired(_ stores: StoreKind) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores)
-        for key in ["a", "b"] { world.server.write(key, ["text": "old"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ids: ["a", "b"])
         world.server.write("c", ["text": "new"])
         world.server.forget("a")
         world.server.compact()
         try await client.pull(PullSettings(removesLeavers: .zero))
-        #expect(try client.texts() == ["b": "old", "c": "new"])
+        #expect(try client.texts() == ["b": "one", "c": "new"])
     }
 
     @Test(
@@ -324,16 +319,13 @@ struct CustomDialectPullTests {
 
     @Test("F7 rows are deleted by their identifiers beside a list", arguments: StoreKind.perEngine)
     func deletedBesideList(_ stores: StoreKind) async throws {
-        let world = NotesWorld(stores)
         var variant = NotesVariant(name: "deleting")
         variant.page = { response, page, cursor in
             var result = try NotesDialect().page(in: response, to: page, after: cursor)
             if cursor != nil { result.deletedIDs = ["a"] }
             return result
         }
-        let client = try await world.makeClient(dialect: variant)
-        for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ids: ["a", "b"], ["text": "one"], variant)
         world.server.write("b", nil)
         world.server.write("c", ["text": "two"])
         #expect(try await client.pull().rowsRemoved == 2)

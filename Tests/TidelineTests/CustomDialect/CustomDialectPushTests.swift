@@ -175,9 +175,9 @@ struct CustomDialectPushTests {
 
     @Test("P3 a missing table, or a gateway, makes no row look deleted; the operations wait", arguments: [true, false])
     func missingTable(isService: Bool) async throws {
-        let (world, client) = try await NotesWorld.withClient(.simplest) { $0.conflictPolicy = .serverWins }
-        for id in ["a", "b", "c"] { world.server.write(id, ["text": "one"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(.simplest, ids: ["a", "b", "c"]) {
+            $0.conflictPolicy = .serverWins
+        }
         try await client.notes.update(["id": "a", "text": "mine"])
         try await client.notes.delete(id: "b")
         try await client.notes.insert(["id": "d", "text": "mine"])

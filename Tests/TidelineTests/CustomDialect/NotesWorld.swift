@@ -21,13 +21,13 @@ struct NotesWorld: Sendable {
         return (world, try await world.makeClient(dialect: dialect, configure: configure))
     }
 
-    /// Makes a world with a client that has pulled the row `a`.
+    /// Makes a world with a client that has pulled the row `a`, or rows of the given identifiers with the same fields.
     static func withRow(
-        _ stores: StoreKind, _ fields: Row = ["text": "one"], _ dialect: some CustomDialect = NotesDialect(),
-        configure: (inout SyncOptions) -> Void = { _ in }
+        _ stores: StoreKind, ids: [String] = ["a"], _ fields: Row = ["text": "one"],
+        _ dialect: some CustomDialect = NotesDialect(), configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> (NotesWorld, NotesClient) {
         let (world, client) = try await withClient(stores, dialect, configure: configure)
-        world.server.write("a", fields)
+        for id in ids { world.server.write(id, fields) }
         try await client.pull()
         return (world, client)
     }

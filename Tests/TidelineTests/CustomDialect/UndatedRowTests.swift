@@ -97,9 +97,7 @@ struct UndatedRowTests {
 
     @Test("F7 rows in the stored state are not written, with and without an operation", arguments: StoreKind.perEngine)
     func unchanged(_ stores: StoreKind) async throws {
-        let (world, client) = try await NotesWorld.withClient(stores)
-        for id in ["a", "b"] { world.server.write(id, ["text": "one"]) }
-        try await client.pull()
+        let (world, client) = try await NotesWorld.withRow(stores, ids: ["a", "b"])
         world.server.inspect { request, _ in request.hasPrefix("PATCH") ? .answer(.problem(403, "forbidden")) : nil }
         try await client.notes.update(["id": "b", "text": "mine"])
         // The first pull of all rows finds an operation, the second one that has failed.
