@@ -79,18 +79,15 @@ struct MergeRuleTests {
         Case(
             .union, .json("[]"), .json("[9007199254740993]"), .json("[9007199254740992]"),
             .json("[9007199254740992,9007199254740993]")),
-    ]
-
-    @Test("C3 union keeps what either side added, and removes what either removed", arguments: arrays)
-    func union(_ test: Case) throws { try check(test) }
-
-    static let noArrays: [Case] = [
+        // Values that are not arrays.
         Case(.union, .null, .json("{}"), .json("[1]"), nil), Case(.union, .null, .null, .json(#"{"a":1}"#), nil),
         Case(.union, .json("{}"), .json(#"{"a":1}"#), .json(#"{"a":2}"#), nil),
     ]
 
-    @Test("C3 union leaves values that are not arrays to the app", arguments: noArrays)
-    func noArray(_ test: Case) throws { try check(test) }
+    @Test(
+        "C3 union keeps what either side added, removes what either removed, and leaves other values to the app",
+        arguments: arrays)
+    func union(_ test: Case) throws { try check(test) }
 
     static let texts: [Case] = [
         Case(.text, "a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
