@@ -89,8 +89,8 @@ struct VirtualWorld: Sendable {
     }
 
     /// Collects the statuses of a client.
-    func record(_ client: Client) -> StatusRecord {
-        let record = StatusRecord()
+    func record(_ client: Client) -> Recorder<SyncStatus> {
+        let record = Recorder<SyncStatus>()
         let updates = client.client.statusUpdates
         Task(executorPreference: executor) {
             for await status in updates { record.add(status) }
@@ -118,19 +118,13 @@ extension Client {
     var statusKind: String { String("\(client.status)".prefix { $0 != "(" }) }
 }
 
-/// The kinds of the statuses of a client.
-final class StatusRecord: Sendable {
-    private let list = Mutex<[SyncStatus]>([])
-
-    func add(_ status: SyncStatus) { list.withLock { $0.append(status) } }
-
+extension Recorder<SyncStatus> {
+    /// The kinds of the statuses, without repetitions.
     var kinds: [String] {
-        list.withLock { list in
-            list.map { String("\($0)".prefix { $0 != "(" }) }
-                .reduce(into: []) { kinds, kind in
-                    if kinds.last != kind { kinds.append(kind) }
-                }
-        }
+        values.map { String("\($0)".prefix { $0 != "(" }) }
+            .reduce(into: []) { kinds, kind in
+                if kinds.last != kind { kinds.append(kind) }
+            }
     }
 }
 

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -25,14 +24,9 @@ struct ReferenceWorld: Sendable {
 
     let world: World
     let client: Client
-    private let state: Requests
-
-    /// The requests that change rows, in the order in which they reach the server.
-    private final class Requests: Sendable {
-        let all = Mutex<[String]>([])
-        let refused = Mutex<[String]>([])
-        let fault = Mutex<Fault?>(nil)
-    }
+    private let all = SharedValue<[String]>([])
+    private let allRefused = SharedValue<[String]>([])
+    private let currentFault = SharedValue<Fault?>(nil)
 
     /// Returns the fault of a request such as `insert List a`, before the server checks it.
     typealias Fault = @Sendable (String) async -> FaultyTransport<TestStore>.Fault?
@@ -40,25 +34,24 @@ struct ReferenceWorld: Sendable {
     init(_ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }) async throws {
         world = try World(stores) { $0.schemas = Self.schemas }
         client = try await world.makeClient(configure: configure)
-        state = Requests()
         try await client.client.define(Self.schemas)
-        client.transport.inspect { [world, state] request, body in
+        client.transport.inspect { [world, all, allRefused, currentFault] request, body in
             guard let change = Change(request, body) else { return nil }
-            state.all.withLock { $0.append(change.description) }
-            if let fault = state.fault.withLock({ $0 }), let found = await fault(change.description) { return found }
+            all.update { $0.append(change.description) }
+            if let found = await currentFault.value?(change.description) { return found }
             if (try? change.isAllowed(by: world.serverStore)) == true { return nil }
-            state.refused.withLock { $0.append(change.description) }
+            allRefused.update { $0.append(change.description) }
             return .answer(.answer(400))
         }
     }
 
     /// The requests that change rows, in the order in which they reach the server: `insert List a`.
-    var requests: [String] { state.all.withLock { $0 } }
+    var requests: [String] { all.value }
     /// The requests that the server refused because of a reference.
-    var refused: [String] { state.refused.withLock { $0 } }
+    var refused: [String] { allRefused.value }
 
-    func clear() { state.all.withLock { $0 = [] } }
-    func fault(_ fault: Fault?) { state.fault.withLock { $0 = fault } }
+    func clear() { all.value = [] }
+    func fault(_ fault: Fault?) { currentFault.value = fault }
     /// Answers a request such as `insert List a` with the given status.
     func refuse(_ request: String, _ status: Int) { fault { $0 == request ? .answer(.answer(status)) : nil } }
 
