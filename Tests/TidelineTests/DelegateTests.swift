@@ -196,16 +196,13 @@ struct DelegateTests {
         let (world, client) = try await withEdit(stores, inConflict: true)
         try await client.items.insert(["id": "b", "text": "new"])
         client.transport.inspect { request, _ in request.method == .post ? .answer(.answer(400)) : nil }
-        let delegate = ScriptedDelegate(
-            completed: { errors in
-                for error in errors where all || error.itemID == "a" {
-                    do {
-                        try await error.cancelOperationAndDiscardItem()
-                    } catch {
-                        Issue.record("\(error)")
-                    }
-                }
-            }, { try await $0.execute() })
+        let delegate = ScriptedDelegate {
+            try await $0.execute()
+        } ended: { result in
+            for error in result.operationErrors where all || error.itemID == "a" {
+                await #expect(throws: Never.self) { try await error.cancelOperationAndDiscardItem() }
+            }
+        }
         client.context.delegate = delegate
         #expect(try await pushErrors(client).map(\.itemID) == (all ? [] : ["b"]))
         #expect(Set(delegate.calls) == ["update a", "insert b", "completed 2"] && delegate.calls.last == "completed 2")
@@ -276,8 +273,10 @@ struct DelegateTests {
         let (world, client) = try await World.withSyncedClient(stores)
         try await world.updateElsewhere()
         let codes = HeaderLog()
-        let complete: @Sendable ([TableOperationError]) async -> Void = { errors in
-            guard let error = errors.first else { return }
+        client.context.delegate = ScriptedDelegate {
+            try await $0.execute()
+        } ended: { result in
+            guard let error = result.operationErrors.first else { return }
             codes.add(
                 await syncErrorCode {
                     try await error.keepOperationAndUpdateItem(["id": "a", "text": "mine"])
@@ -285,7 +284,6 @@ struct DelegateTests {
                     try await client.items.pull()
                 }?.rawValue)
         }
-        client.context.delegate = ScriptedDelegate(completed: complete) { try await $0.execute() }
         try await client.pushUpdate(["id": "a", "text": "two"])
         #expect(codes.values == ["none"])
         #expect(try world.state(client) == "local [a=mine] queue [] server [a=mine]")

@@ -7,17 +7,12 @@ final class ScriptedDelegate: SyncContextDelegate {
     typealias Part = @Sendable (PushOperation) async throws -> Row?
 
     private let part: Part
-    private let completion: @Sendable ([TableOperationError]) async -> Void
     private let ended: @Sendable (PushResult) async -> Void
     private let seen = Mutex<[String]>([])
 
-    init(
-        completed: @escaping @Sendable ([TableOperationError]) async -> Void = { _ in }, _ part: @escaping Part,
-        ended: @escaping @Sendable (PushResult) async -> Void = { _ in }
-    ) {
+    init(_ part: @escaping Part, ended: @escaping @Sendable (PushResult) async -> Void = { _ in }) {
         self.part = part
         self.ended = ended
-        completion = completed
     }
 
     /// A delegate that sends a conflict again, on the version of the server's row.
@@ -43,6 +38,5 @@ final class ScriptedDelegate: SyncContextDelegate {
     func pushCompleted(_ result: PushResult) async {
         seen.withLock { $0.append("completed \(result.operationErrors.count)") }
         await ended(result)
-        await completion(result.operationErrors)
     }
 }
