@@ -112,9 +112,7 @@ struct DecisionTests {
             #expect(try await client.client.decisions().count == 1)
             try await client.items.forcePurge()
         default:
-            let other = try await world.makeClient()
-            try await other.items.pull()
-            try await other.pushUpdate(["id": "a", "text": "theirs again"])
+            try await world.updateElsewhere(["id": "a", "text": "theirs again"])
             try await client.pushUpdate(["id": "a", "text": "mine again"])
         }
         #expect(try await client.client.decisions().count == (reason == "maximum" ? 1 : 0))
