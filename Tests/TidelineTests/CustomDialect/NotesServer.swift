@@ -101,8 +101,8 @@ final class NotesServer: Transport {
 
 extension TransportResponse {
     /// Makes a failure of the service.
-    static func problem(_ status: Int, _ error: String, headers: HTTPFields = [:]) -> TransportResponse {
-        unmarked(status, #"{"error":"\#(error)"}"#, headers: headers)
+    static func problem(_ status: Int, _ error: String) -> TransportResponse {
+        unmarked(status, #"{"error":"\#(error)"}"#)
     }
 
     static func json(_ status: Int, _ value: some Encodable, _ tag: String? = nil) throws -> TransportResponse {

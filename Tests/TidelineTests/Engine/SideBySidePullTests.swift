@@ -11,10 +11,11 @@ struct SideBySidePullTests {
     static let tables = (0..<6).map { TableSchema("T\($0)", columns: [.string("text")]) }
     static let subscriptions = tables.map { SyncSubscription($0.name) }
 
-    private func makeWorld(_ stores: StoreKind, rows: Int = 10) throws -> VirtualWorld {
+    /// Makes a server whose tables have ten rows each.
+    private func makeWorld(_ stores: StoreKind) throws -> VirtualWorld {
         let virtual = try VirtualWorld(stores, schemas: Self.tables + [World.schema])
         for table in Self.tables {
-            let all = (0..<rows).map { number -> Row in
+            let all = (0..<10).map { number -> Row in
                 [
                     "id": .string("\(table.name)-\(number)"), "text": "x", "version": .string("v\(number)"),
                     "updatedAt": .timestamp(World.instant(Int64(number) * 10_000)), "deleted": false,

@@ -18,15 +18,15 @@ struct PullCursorTests {
             requested: 3)
     }
 
-    static func incremental(token: Int64? = nil, serverDate: Int64? = nil, pageSize: Int = 3) -> PullCursor {
+    static func incremental(token: Int64? = nil, serverDate: Int64? = nil) -> PullCursor {
         let token = token.map { PullToken(updatedAt: at($0), serverDate: serverDate.map(at), filter: "") }
-        return PullCursor(token: token, lookback: .milliseconds(1), pageSize: pageSize)
+        return PullCursor(token: token, lookback: .milliseconds(1), pageSize: 3)
     }
 
-    static func window(from ticks: Int64, count: Bool = false, pageSize: Int = 3) -> PullCursor.Request {
+    static func window(from ticks: Int64, count: Bool = false) -> PullCursor.Request {
         .init(
             filter: .column("updatedAt") >= .value(at(ticks)), order: [OrderTerm("updatedAt"), OrderTerm("id")],
-            limit: pageSize, wantsCount: count)
+            limit: 3, wantsCount: count)
     }
 
     @Test("F4 the first pull has no lower bound")

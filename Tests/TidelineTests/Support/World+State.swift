@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 import Tideline
 import TidelineStore
@@ -91,12 +90,9 @@ extension Client {
         try await context.push()
     }
 
-    /// Pushes while all requests, or only the matching ones, have a fault that ends the push.
-    func pushLosing(
-        _ fault: FaultyTransport<TestStore>.Fault = .loseAnswer,
-        when matches: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
-    ) async {
-        transport.inspect { request, _ in matches(request) ? fault : nil }
+    /// Pushes while all requests have a fault that ends the push.
+    func pushLosing(_ fault: FaultyTransport<TestStore>.Fault = .loseAnswer) async {
+        transport.inspect { _, _ in fault }
         #expect(await syncErrorCode { try await context.push() } == .network)
         transport.inspect(nil)
     }
