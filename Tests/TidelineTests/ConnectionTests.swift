@@ -168,18 +168,6 @@ struct ConnectionTests {
 
     // MARK: Sign-in
 
-    /// A sign-in that returns `old` until it is asked to refresh, then `new`, and records each request.
-    private final class SignIn: Sendable {
-        let asked = Mutex<[Bool]>([])
-        var authorization: @Sendable (Bool) async throws -> HTTPField? {
-            { refresh in
-                self.asked.withLock { $0.append(refresh) }
-                let isNew = self.asked.withLock { $0.contains(true) }
-                return HTTPField(name: .authorization, value: isNew ? "new" : "old")
-            }
-        }
-    }
-
     @Test(
         "a 401 refreshes the sign-in once, also after a retry, and a 401 after the refresh is an authentication error",
         arguments: [
@@ -187,19 +175,24 @@ struct ConnectionTests {
             ([503, 401, 503, 200], nil, [false, false, true, false]),
         ] as [([Int], SyncError.Code?, [Bool])])
     func refreshes(_ statuses: [Int], code: SyncError.Code?, asked: [Bool]) async throws {
-        let signIn = SignIn()
+        let asks = Recorder<Bool>()
         let transport = ScriptedTransport { exchange in
             guard exchange.number <= statuses.count else { throw TransportError(.connection, "asked too often") }
             let status = statuses[exchange.number - 1]
             return .answer(status, status == 200 ? "[]" : #"{"error":"who are you"}"#)
         }
-        let items = try await makeClient(transport) { $0.authorization = signIn.authorization }
+        let items = try await makeClient(transport) {
+            $0.authorization = { refresh in
+                asks.add(refresh)
+                return HTTPField(name: .authorization, value: asks.values.contains(true) ? "new" : "old")
+            }
+        }
         if let code {
             await expectSyncError(code, status: 401, says: "who are you") { try await items.pull() }
         } else {
             try await items.pull()
         }
-        #expect(signIn.asked.withLock { $0 } == asked)
+        #expect(asks.values == asked)
         let isNew = asked.indices.map { asked[...$0].contains(true) }
         #expect(transport.requests.map { $0.headers[.authorization] } == isNew.map { $0 ? "new" : "old" })
     }
@@ -277,15 +270,15 @@ struct ConnectionTests {
     private func pauses(
         _ answers: [TransportResponse], policy: RetryPolicy = RetryPolicy(), random: Double = 1
     ) async throws -> (pauses: [Duration], requests: Int, code: SyncError.Code?) {
-        let pauses = Mutex<[Duration]>([])
+        let pauses = Recorder<Duration>()
         let transport = ScriptedTransport { answers[min($0.number, answers.count) - 1] }
         let items = try await makeClient(transport) {
             $0.retry = policy
             $0.environment.random = { random }
-            $0.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
+            $0.environment.sleep = { pauses.add($0) }
         }
         let code = await syncErrorCode { try await items.pull() }
-        return (pauses.withLock { $0 }, transport.requests.count, code)
+        return (pauses.values, transport.requests.count, code)
     }
 
     private static func unavailable(_ headers: HTTPFields) -> TransportResponse { .answer(503, headers: headers) }

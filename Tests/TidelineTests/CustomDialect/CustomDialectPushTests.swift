@@ -220,17 +220,13 @@ struct CustomDialectPushTests {
             options.environment.now = { now.value }
         }
         for id in ["a", "b", "c"] { try await client.notes.insert(["id": id, "text": "one"]) }
-        let inFlight = SharedValue(0)
+        let inFlight = MaximumCount()
         world.server.inspect { _, _ in
-            #expect(
-                inFlight.update {
-                    $0 += 1
-                    return $0
-                } == 1)
-            return .delay { inFlight.update { $0 -= 1 } }
+            inFlight.enter()
+            return .delay { inFlight.leave() }
         }
         try await client.client.push()
-        #expect(delays.values.isEmpty)
+        #expect(delays.values.isEmpty && inFlight.maximum == 1)
         world.server.inspect { _, _ in
             .answer(.answer(200, #"{"rows":[],"last":3,"total":0,"more":false}"#, headers: [.retryAfter: "7"]))
         }
