@@ -52,9 +52,6 @@ struct PullMachineTests {
             cursor: cursor)
     }
 
-    static let failure = PullMachine.Event.failed(SyncError(.network, "no network"))
-    static let expired = PullMachine.Event.failed(ExpiredCursor(failure: SyncError(.rejected, "expired")))
-
     /// An action as text: the number of a requested page, and of each page to store the number of its token, the one
     /// before it, and the commits of others when it was requested.
     static func text(_ action: PullMachine.Action) -> String {
@@ -74,92 +71,82 @@ struct PullMachineTests {
         }
     }
 
-    static func began(_ last: Int, stored: Int? = nil, commits: UInt64 = 0, another: Bool = false) -> PullMachine.Event
-    {
-        .began(Feed(last: last, beginsWithAnother: another), stored: stored.map(token), commitsOfOthers: commits)
-    }
-
-    static func stored(_ commits: UInt64 = 0, inDoubt: Bool = false) -> PullMachine.Event {
-        .stored(commitsOfOthers: commits, isSpellingInDoubt: inDoubt)
-    }
-
-    /// Events, each with the expected action.
+    /// A pull as events, each with the action that must follow: `page: store 0-1@0, request 2`.
+    ///
+    /// Events are `began 3`, with a feed of three pages, and `token 9`, `commits 5` of others, or `another` first page;
+    /// `page` or `page circular`; `failed`; `expired`; and `stored`, and `commits 5` or `doubt` about identifiers.
     struct Course: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var pages = 1
-        var steps: [(PullMachine.Event, String)]
+        let testDescription: String
+        let pages: Int
+        let steps: [String]
+
+        init(_ name: String, pages: Int = 1, _ steps: String...) {
+            testDescription = name
+            self.pages = pages
+            self.steps = steps.flatMap { $0.split(separator: "; ").map(String.init) }
+        }
     }
 
-    static let page1 = PullMachine.Event.page(page())
+    static func event(_ words: [String]) -> PullMachine.Event {
+        func number(_ key: String) -> Int? { words.firstIndex(of: key).flatMap { Int(words[$0 + 1]) } }
+        let commits = UInt64(number("commits") ?? 0)
+        switch words[0] {
+        case "began":
+            let feed = Feed(last: number("began") ?? 0, beginsWithAnother: words.contains("another"))
+            return .began(feed, stored: number("token").map(token), commitsOfOthers: commits)
+        case "page": return .page(page(cursor: words.contains("circular") ? "c" : nil))
+        case "failed": return .failed(SyncError(.network, "no network"))
+        case "expired": return .failed(ExpiredCursor(failure: SyncError(.rejected, "expired")))
+        default: return .stored(commitsOfOthers: commits, isSpellingInDoubt: words.contains("doubt"))
+        }
+    }
 
     static let courses = [
-        Course(testDescription: "a query that matches no row ends at once", steps: [(began(0), "finish")]),
+        Course("a query that matches no row ends at once", "began 0: finish"),
         Course(
-            testDescription: "the next page is requested while one is stored",
-            steps: [
-                (began(2), "request 1"), (page1, "store 0-1@0, request 2"), (stored(), "wait"),
-                (page1, "store 1-2@0 last"), (stored(), "finish"),
-            ]),
+            "the next page is requested while one is stored",
+            "began 2: request 1; page: store 0-1@0, request 2; stored: wait; page: store 1-2@0 last; stored: finish"),
         Course(
-            testDescription: "a transaction has as many pages as set, the last one the rest", pages: 2,
-            steps: [
-                (began(3, stored: 9), "request 1"), (page1, "request 2"), (page1, "store 9-1@0, 1-2@0, request 3"),
-                (stored(), "wait"), (page1, "store 2-3@0 last"), (stored(), "finish"),
-            ]),
+            "a transaction has as many pages as set, the last one the rest", pages: 2,
+            "began 3 token 9: request 1; page: request 2; page: store 9-1@0, 1-2@0, request 3; stored: wait",
+            "page: store 2-3@0 last; stored: finish"),
         Course(
-            testDescription: "the first response may change the first page, once",
-            steps: [
-                (began(1, another: true), "request 1"), (page1, "request 1"), (page1, "store 0-1@0 last"),
-                (stored(), "finish"),
-            ]),
+            "the first response may change the first page, once",
+            "began 1 another: request 1; page: request 1; page: store 0-1@0 last; stored: finish"),
         Course(
-            testDescription: "a page requested ahead of another process's commit is stale",
-            steps: [
-                (began(4, commits: 5), "request 1"), (page1, "store 0-1@5, request 2"), (stored(6), "wait"),
-                (page1, "store 1-2@5, request 3"), (stored(6), "wait"), (page1, "store 2-3@6, request 4"),
-                (stored(7), "wait"), (page1, "store 3-4@6 last"), (stored(7), "finish"),
-            ]),
+            "a page requested ahead of another process's commit is stale",
+            "began 4 commits 5: request 1; page: store 0-1@5, request 2; stored commits 6: wait",
+            "page: store 1-2@5, request 3; stored commits 6: wait; page: store 2-3@6, request 4",
+            "stored commits 7: wait; page: store 3-4@6 last; stored commits 7: finish"),
         Course(
-            testDescription: "pages received before a failure are stored", pages: 3,
-            steps: [
-                (began(3), "request 1"), (page1, "request 2"), (page1, "request 3"), (failure, "store 0-1@0, 1-2@0"),
-                (stored(), "fail network"),
-            ]),
+            "pages received before a failure are stored", pages: 3,
+            "began 3: request 1; page: request 2; page: request 3; failed: store 0-1@0, 1-2@0; stored: fail network"),
+        Course("a failure of the first request ends the pull", "began 1: request 1; failed: fail network"),
         Course(
-            testDescription: "a failure of the first request ends the pull",
-            steps: [(began(1), "request 1"), (failure, "fail network")]),
+            "a page that makes no progress is not stored, those before it are", pages: 2,
+            "began 3: request 1; page: request 2; page circular: store 0-1@0; stored: fail noProgress"),
         Course(
-            testDescription: "a page that makes no progress is not stored, those before it are", pages: 2,
-            steps: [
-                (began(3), "request 1"), (page1, "request 2"), (.page(page(cursor: "c")), "store 0-1@0"),
-                (stored(), "fail noProgress"),
-            ]),
+            "an expired cursor begins again once only", pages: 2,
+            "began 3 token 9: request 1; page: request 2; expired: store 9-1@0",
+            "stored commits 3: begin with the first row; began 2 token 1 commits 3: request 1; page: request 2",
+            "expired: store 1-1@3; stored commits 3: fail rejected"),
         Course(
-            testDescription: "an expired cursor begins again once only", pages: 2,
-            steps: [
-                (began(3, stored: 9), "request 1"), (page1, "request 2"), (expired, "store 9-1@0"),
-                (stored(3), "begin with the first row"), (began(2, stored: 1, commits: 3), "request 1"),
-                (page1, "request 2"), (expired, "store 1-1@3"), (stored(3), "fail rejected"),
-            ]),
+            "a pull in doubt compares identifiers, and drops the page requested ahead",
+            "began 2: request 1; page: store 0-1@0, request 2; stored doubt: compare identifiers",
+            "began 1 token 1: request 1; page: store 1-1@0 last; stored: finish"),
         Course(
-            testDescription: "a pull in doubt compares identifiers, and drops the page requested ahead",
-            steps: [
-                (began(2), "request 1"), (page1, "store 0-1@0, request 2"),
-                (stored(inDoubt: true), "compare identifiers"),
-                (began(1, stored: 1), "request 1"), (page1, "store 1-1@0 last"), (stored(), "finish"),
-            ]),
-        Course(
-            testDescription: "a failure is reported although identifiers are in doubt", pages: 2,
-            steps: [
-                (began(3), "request 1"), (page1, "request 2"), (failure, "store 0-1@0"),
-                (stored(inDoubt: true), "fail network"),
-            ]),
+            "a failure is reported although identifiers are in doubt", pages: 2,
+            "began 3: request 1; page: request 2; failed: store 0-1@0; stored doubt: fail network"),
     ]
 
     @Test("the action after each event", arguments: courses)
     func course(_ course: Course) {
         var machine = PullMachine(feed: Feed(last: 0), pagesPerTransaction: course.pages)
-        for (event, expected) in course.steps { #expect(Self.text(machine.handle(event)) == expected) }
+        for (number, step) in course.steps.enumerated() {
+            let parts = step.split(separator: ": ").map(String.init)
+            let event = Self.event(parts[0].split(separator: " ").map(String.init))
+            #expect(Self.text(machine.handle(event)) == parts[1], "step \(number + 1), \(step)")
+        }
     }
 
     struct Age: Sendable {
