@@ -3,6 +3,15 @@ import TidelineStore
 
 @testable import Tideline
 
+/// Handles the events of steps, and expects the action of each: `pulled: idle`.
+func expectActions(of steps: [String], _ handle: (String) -> String) {
+    for (number, step) in steps.enumerated() {
+        let parts = step.split(separator: ": ").map(String.init)
+        let actions = handle(parts[0])
+        #expect(actions == parts[1], "step \(number + 1), \(step)")
+    }
+}
+
 /// A run of a ``SyncMachine`` as events, each with the actions that must follow: `pulled: interval1 60.0, idle`.
 ///
 /// `declared a b` declares subscriptions: `a!5` with a priority, `a=10` or `a=nil` with an interval in seconds; and
@@ -23,11 +32,7 @@ struct MachineSteps: Sendable, CustomTestStringConvertible {
 
     func play() {
         var script = MachineScript(hasSignals: hasSignals, retryAfter: retryAfter)
-        for (number, step) in steps.enumerated() {
-            let parts = step.split(separator: ": ").map(String.init)
-            let actions = script.handle(parts[0])
-            #expect(actions == parts[1], "step \(number + 1), \(step)")
-        }
+        expectActions(of: steps) { script.handle($0) }
     }
 }
 

@@ -87,7 +87,8 @@ struct PullMachineTests {
         }
     }
 
-    static func event(_ words: [String]) -> PullMachine.Event {
+    static func event(_ text: String) -> PullMachine.Event {
+        let words = text.split(separator: " ").map(String.init)
         func number(_ key: String) -> Int? { words.firstIndex(of: key).flatMap { Int(words[$0 + 1]) } }
         let commits = UInt64(number("commits") ?? 0)
         switch words[0] {
@@ -142,11 +143,7 @@ struct PullMachineTests {
     @Test("the action after each event", arguments: courses)
     func course(_ course: Course) {
         var machine = PullMachine(feed: Feed(last: 0), pagesPerTransaction: course.pages)
-        for (number, step) in course.steps.enumerated() {
-            let parts = step.split(separator: ": ").map(String.init)
-            let event = Self.event(parts[0].split(separator: " ").map(String.init))
-            #expect(Self.text(machine.handle(event)) == parts[1], "step \(number + 1), \(step)")
-        }
+        expectActions(of: course.steps) { Self.text(machine.handle(Self.event($0))) }
     }
 
     struct Age: Sendable {

@@ -161,11 +161,7 @@ struct PushMachineTests {
         arguments: order + resets + references + deferred)
     func plays(_ run: PushSteps) {
         var machine = PushMachine(maxInFlight: run.maxInFlight)
-        for (number, step) in run.steps.enumerated() {
-            let parts = step.split(separator: ": ").map(String.init)
-            let answer = machine.step(parts[0], after: run.earlier)
-            #expect(answer == parts[1], "step \(number + 1), \(step)")
-        }
+        expectActions(of: run.steps) { machine.step($0, after: run.earlier) }
     }
 
     @Test("Q3 the search pauses while many operations wait for one in flight")
