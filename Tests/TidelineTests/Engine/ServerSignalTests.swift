@@ -302,11 +302,7 @@ struct ServerSignalTests {
         try run { scene, client in
             try await client.client.start([Self.never])
             try await scene.virtual.sleep(.seconds(10))
-            client.transport.inspect { request, _ in
-                guard request.method == .post else { return nil }
-                try? await scene.virtual.sleep(.seconds(5))
-                return nil
-            }
+            scene.virtual.delay(client, by: .seconds(5)) { $0.method == .post }
             try await client.client.transaction { transaction in
                 for number in 0..<8 { try transaction.insert(["id": .string("\(number)")], into: "TodoItem") }
             }

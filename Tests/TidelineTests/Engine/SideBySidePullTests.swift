@@ -47,16 +47,10 @@ struct SideBySidePullTests {
     @Test("F10 as many tables as allowed are pulled at once", arguments: StoreKind.perEngine, [1, 4, 9])
     func window(_ stores: StoreKind, maxInFlight: Int) throws {
         try run(stores) { virtual, client in
-            let most = MaximumCount()
-            client.transport.inspect { _, _ in
-                most.enter()
-                try? await virtual.sleep(.milliseconds(10))
-                most.leave()
-                return nil
-            }
+            let waiting = virtual.delay(client, by: .milliseconds(10))
             let results = try await client.client.pull(
                 Self.subscriptions, settings: PullSettings(pageSize: 4, maxInFlight: maxInFlight))
-            #expect(most.maximum == min(maxInFlight, 6))
+            #expect(waiting.maximum == min(maxInFlight, 6))
             #expect(results.map(\.rowsStored) == Array(repeating: 10, count: 6))
             #expect(try counts(client) == [10, 10, 10, 10, 10, 10])
         }

@@ -73,10 +73,7 @@ struct SyncFailureTests {
             let record = virtual.record(client)
             try virtual.world.plant(World.rows(at: 0..<30))
             try await client.items.insert(["id": "a", "text": "mine"])
-            client.transport.inspect { _, _ in
-                try? await virtual.sleep(.milliseconds(10))
-                return nil
-            }
+            virtual.delay(client, by: .milliseconds(10))
             try await client.client.start(
                 [Self.todo], settings: SyncSettings(pull: PullSettings(pageSize: 10, countsRows: true)))
             try await virtual.sleep(.seconds(1))
@@ -100,10 +97,7 @@ struct SyncFailureTests {
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(1))
             #expect(client.statusKind == "idle")
-            client.transport.inspect { _, _ in
-                try? await virtual.sleep(.seconds(10))
-                return nil
-            }
+            virtual.delay(client, by: .seconds(10))
             for id in ["a", "b"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
             try await virtual.sleep(.seconds(5))
             #expect(client.client.status == .pushing(done: 0, total: 2))
@@ -451,10 +445,7 @@ struct SyncFailureTests {
                     result.value = try? await syncClient.stop(wiping: true)
                 }
             }
-            client.transport.inspect { request, _ in
-                if request.method == .get { try? await virtual.sleep(.seconds(100)) }
-                return nil
-            }
+            virtual.delay(client, by: .seconds(100)) { $0.method == .get }
             try await client.items.insert(["id": "a", "text": "a"])
             try await client.client.start([Self.todo])
             try await virtual.sleep(.seconds(5))
@@ -469,10 +460,7 @@ struct SyncFailureTests {
         try VirtualWorld.run { virtual, client in
             try virtual.world.plant(World.rows(at: 0..<7))
             for number in 0..<3 { try await client.items.insert(["id": .string("m\(number)"), "text": "mine"]) }
-            client.transport.inspect { _, _ in
-                try? await virtual.sleep(.milliseconds(3))
-                return nil
-            }
+            virtual.delay(client, by: .milliseconds(3))
             let settings = SyncSettings(pull: PullSettings(pageSize: 3, push: PushSettings(maxInFlight: 2)))
             let sync = Task(executorPreference: virtual.executor) {
                 try await client.client.run([Self.todo], settings: settings)

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 import TidelineStore
@@ -86,6 +87,23 @@ struct VirtualWorld: Sendable {
         }
         environment.storeExecutor = SyncEnvironment.StoreExecutor(writes: executor.makeLane(), reads: executor)
         environment.taskExecutor = executor
+    }
+
+    /// Delays each matching request of a client, and counts those that wait at the same time.
+    @discardableResult
+    func delay(
+        _ client: Client, by duration: Duration,
+        where matches: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
+    ) -> MaximumCount {
+        let count = MaximumCount()
+        client.transport.inspect { request, _ in
+            guard matches(request) else { return nil }
+            count.enter()
+            try? await sleep(duration)
+            count.leave()
+            return nil
+        }
+        return count
     }
 
     /// Collects the statuses of a client.
