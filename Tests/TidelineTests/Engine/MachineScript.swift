@@ -14,8 +14,8 @@ func expectActions(of steps: [String], _ handle: (String) -> String) {
 
 /// A run of a ``SyncMachine`` as events, each with the actions that must follow: `pulled: interval1 60.0, idle`.
 ///
-/// `declared a b` declares subscriptions: `a!5` with a priority, `a=10` or `a=nil` with an interval in seconds; and
-/// `declared` those before again. Without an action, `nothing` follows.
+/// `declared a b` declares subscriptions: `a!5` with a priority, `a=10` or `a=nil` with an interval in seconds. Without
+/// names, `declared` repeats the last ones. `nothing` stands for no action.
 struct MachineSteps: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let steps: [String]
