@@ -29,13 +29,11 @@ struct CostTests {
     }
 
     @Test("A transaction of large rows is not kept in memory: the queries are read again")
-    func largeRows() throws {
+    func largeRows() async throws {
         let base = CountingStore(try MemoryStore())
         let store = ObservedStore(base)
         try store.define([TableSchema("Item", columns: [.bytes("photo"), .int("number")])])
-        var updates = store.observe(TableQuery("Item", selection: ["number"])).makeAsyncIterator()
-        try updates.start(in: store)
-        _ = try updates.takeUpdate()
+        var updates = try await store.follow(TableQuery("Item", selection: ["number"]))
         let photo = Value.bytes(Array(repeating: 1, count: 1 << 20))
         // The first transaction has large rows after it, the second one before it.
         for number in 1...2 {

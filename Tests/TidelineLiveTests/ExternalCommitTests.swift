@@ -7,6 +7,7 @@ import TidelineTestSupport
 /// The nanoseconds until a look without a signal.
 private let never: UInt64 = 3_600_000_000_000
 private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
+private let busy = StoreError(.busy, "another process has a lock")
 
 @Suite("Looking for the commits of others", .timeLimit(.minutes(2)))
 struct ExternalCommitTests {
@@ -21,9 +22,9 @@ struct ExternalCommitTests {
 
     @Test("An error of a look ends the live queries, and the looks")
     func failure() async throws {
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
+        var updates = try await store.follow(TableQuery("Item"))
         var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
-        _ = try await (updates.next(), count.next())
+        #expect(try await count.next() == 0)
         base.fail(StoreError(.corrupt, "the file is damaged"))
         #expect(await #expect(throws: StoreError.self) { try await updates.next() }?.code == .corrupt)
         #expect(await #expect(throws: StoreError.self) { try await count.next() }?.code == .corrupt)
@@ -35,10 +36,9 @@ struct ExternalCommitTests {
     }
 
     @Test("A store that is busy is tried again")
-    func busy() async throws {
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await updates.next()
-        base.fail(StoreError(.busy, "another process has a lock"))
+    func busyStore() async throws {
+        var updates = try await store.follow(TableQuery("Item"))
+        base.fail(busy)
         try base.writeElsewhere(["id": "a", "number": 1])
         let failures = base.failures
         try waitUntil("two looks that fail") { base.failures >= failures + 2 }
@@ -49,8 +49,7 @@ struct ExternalCommitTests {
 
     @Test("A store that is closed elsewhere ends the live queries")
     func closed() async throws {
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await store.follow(TableQuery("Item"))
         try base.close()
         base.fail(StoreError(.closed, "the store is closed"))
         #expect(await #expect(throws: StoreError.self) { try await updates.next() }?.code == .closed)
@@ -87,11 +86,10 @@ struct ExternalCommitTests {
     @Test("An own commit delivers the commits of others before it, as one update")
     func ownCommit() async throws {
         try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-        var others = store.observe(TableQuery("Item").filter(.column("number") == 1)).makeAsyncIterator()
-        _ = try await (updates.next(), others.next())
+        var updates = try await store.follow(TableQuery("Item"))
+        var others = try await store.follow(TableQuery("Item").filter(.column("number") == 1))
         // No look can succeed, so that the own commit is the first to notice.
-        base.failLooks(StoreError(.busy, "another process has a lock"))
+        base.failLooks(busy)
         try base.writeElsewhere(["id": "a", "number": 1])
         try store.write { try $0.upsert(["id": "b", "number": 3], into: "Item") }
         let update = try #require(try updates.takeUpdate())
@@ -106,9 +104,8 @@ struct ExternalCommitTests {
 
     @Test("A new live query brings the others to the same commit")
     func start() async throws {
-        var first = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await first.next()
-        base.failLooks(StoreError(.busy, "another process has a lock"))
+        var first = try await store.follow(TableQuery("Item"))
+        base.failLooks(busy)
         try base.writeElsewhere(["id": "a", "number": 1])
         var second = store.observe(TableQuery("Item")).makeAsyncIterator()
         let update = try #require(try await second.next())
@@ -118,7 +115,6 @@ struct ExternalCommitTests {
 
     @Test("A live query that starts while the store is busy waits for it, until its task is cancelled")
     func startWhileBusy() async throws {
-        let busy = StoreError(.busy, "another process has a lock")
         base.failCommits(busy)
         let first = Task {
             var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
@@ -141,9 +137,8 @@ struct ExternalCommitTests {
 
     @Test("A write that is rolled back leaves the commits of others to the next look")
     func rollback() async throws {
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await updates.next()
-        base.failLooks(StoreError(.busy, "another process has a lock"))
+        var updates = try await store.follow(TableQuery("Item"))
+        base.failLooks(busy)
         try base.writeElsewhere(["id": "a", "number": 1])
         base.failCommits(StoreError(.full, "the disk is full"))
         #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "b"], into: "Item") } }
@@ -153,17 +148,22 @@ struct ExternalCommitTests {
         #expect(try await updates.next()?.rows.map(\.idText) == ["a"])
     }
 
+    /// Makes a store that is looked at only after a signal.
+    private func makeSignaled() throws -> (SharedStore, ObservedStore<SharedStore>) {
+        let base = SharedStore(try MemoryStore(), folder: try TemporaryFolder())
+        let store = ObservedStore(base, quiet: never)
+        try store.define([items])
+        return (base, store)
+    }
+
     @Test("A signal leads to a look, and each write of an observed store sends one")
     func signal() async throws {
-        let folder = try TemporaryFolder()
-        let base = SharedStore(try MemoryStore(), signalPath: "\(folder.path)/signal")
-        let (store, other) = (ObservedStore(base, quiet: never), ObservedStore(base))
-        try store.define([items])
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await updates.next()
+        let (base, store) = try makeSignaled()
+        let other = ObservedStore(base)
+        var updates = try await store.follow(TableQuery("Item"))
         for number in 1...5 {
             try base.writeElsewhere(["id": "\(number)", "number": .int(Int64(number))])
-            try #require(CommitSignal(path: "\(folder.path)/signal")).send()
+            try base.sendSignal()
             #expect(try await updates.next()?.rows.count == number)
         }
         try base.writeElsewhere(["id": "6", "number": 6])
@@ -177,10 +177,7 @@ struct ExternalCommitTests {
 
     @Test("A commit while a live query starts is seen, although its signal came before anything waited")
     func commitAtStart() async throws {
-        let folder = try TemporaryFolder()
-        let base = SharedStore(try MemoryStore(), signalPath: "\(folder.path)/signal")
-        let store = ObservedStore(base, quiet: never)
-        try store.define([items])
+        let (base, store) = try makeSignaled()
         base.afterNextWrite { try base.writeElsewhere(["id": "1", "number": 1]) }
         var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
         while try await updates.next()?.rows.count != 1 {}
@@ -188,16 +185,12 @@ struct ExternalCommitTests {
 
     @Test("The thread that waits for a signal ends with the last live query")
     func end() async throws {
-        let folder = try TemporaryFolder()
-        let base = SharedStore(try MemoryStore(), signalPath: "\(folder.path)/signal")
-        let store = ObservedStore(base, quiet: never)
-        try store.define([items])
+        let (base, store) = try makeSignaled()
         for number in 1...4 {
-            var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-            _ = try await updates.next()
+            var updates = try await store.follow(TableQuery("Item"))
             // One thread waits at a time, so that this one has begun when it sees the row.
             try base.writeElsewhere(["id": "\(number)", "number": 1])
-            try #require(CommitSignal(path: "\(folder.path)/signal")).send()
+            try base.sendSignal()
             #expect(try await updates.next()?.rows.count == number)
         }
         try await suspendUntil("the end of the looks") { !store.looksForExternalCommits }
@@ -218,13 +211,15 @@ private final class SharedStore: StoreLayer {
         var afterWrite: (@Sendable () throws -> Void)?
     }
 
-    private let signalPath: String?
+    /// The folder of the signal's file.
+    private let folder: TemporaryFolder?
     let base: MemoryStore
     private let state = LockedValue(State())
 
-    init(_ base: MemoryStore, signalPath: String? = nil) {
-        (self.base, self.signalPath) = (base, signalPath)
-    }
+    init(_ base: MemoryStore, folder: TemporaryFolder? = nil) { (self.base, self.folder) = (base, folder) }
+
+    private var signalPath: String? { folder.map { "\($0.path)/signal" } }
+    func sendSignal() throws { try #require(signalPath.flatMap { CommitSignal(path: $0) }).send() }
 
     /// The number of looks and writes that have failed.
     var failures: Int { state.withLock { $0.failures } }

@@ -51,16 +51,13 @@ struct LayerTests {
     }
 
     @Test("Live queries see the rows that a redefinition writes to other tables, and to the table that it changes")
-    func rowsOfARedefinition() throws {
+    func rowsOfARedefinition() async throws {
         let store = ObservedStore(try MemoryStore())
         let other = TableSchema("Other", columns: [.int("number")], systemColumns: [])
         try store.define([CallStore.table, other])
         try store.write { try $0.upsert(["id": "a", "number": 1], into: "Other") }
-        var others = store.observe(TableQuery("Other").order(by: "id")).makeAsyncIterator()
-        var changed = store.observe(TableQuery("T")).makeAsyncIterator()
-        try others.start(in: store)
-        try changed.start(in: store)
-        _ = try (others.takeUpdate(), changed.takeUpdate())
+        var others = try await store.follow(TableQuery("Other").order(by: "id"))
+        var changed = try await store.follow(TableQuery("T"))
         var wider = CallStore.table
         wider.columns.append(.int("more"))
         try store.redefine { writer in
@@ -75,12 +72,10 @@ struct LayerTests {
     }
 
     @Test("Live queries see nothing of a redefinition that throws")
-    func failedRedefinition() throws {
+    func failedRedefinition() async throws {
         let store = ObservedStore(try MemoryStore())
         try store.define([CallStore.table])
-        var updates = store.observe(TableQuery("T")).makeAsyncIterator()
-        try updates.start(in: store)
-        _ = try updates.takeUpdate()
+        var updates = try await store.follow(TableQuery("T"))
         #expect(throws: StoreError.self) {
             try store.redefine { writer in
                 try writer.upsert(["id": "a"], into: "T")
@@ -170,13 +165,14 @@ private final class CallStore: LocalStore {
     let calls = LockedValue<[String]>([])
 
     func note(_ call: String) { calls.withLock { $0.append(call) } }
+    func note<Answer>(_ call: String, _ answer: Answer) -> Answer {
+        note(call)
+        return answer
+    }
 
     var capabilities: StoreCapabilities { StoreCapabilities(name: "calls", limitsQueryTime: true, maximumIDLength: 7) }
     func define(_ tables: [TableSchema]) { note("define") }
-    func tables() -> [TableSchema] {
-        note("tables")
-        return [Self.table]
-    }
+    func tables() -> [TableSchema] { note("tables", [Self.table]) }
     func read<T>(_ body: (Writer) throws -> T) throws -> T {
         note("read")
         return try body(Writer(store: self))
@@ -190,49 +186,26 @@ private final class CallStore: LocalStore {
         return try body(Writer(store: self))
     }
     var externalCommits: ExternalCommits? {
-        ExternalCommits(signalPath: "/no/folder/signal") { [self] in
-            note("number")
-            return 9
-        }
+        ExternalCommits(signalPath: "/no/folder/signal") { [self] in note("number", 9) }
     }
     func close() { note("close") }
 
     struct Writer: StoreWriter {
         let store: CallStore
 
-        func schema(of table: String) -> TableSchema {
-            store.note("schema")
-            return CallStore.table
-        }
-        func shape(of table: String) -> RowShape {
-            store.note("shape")
-            return CallStore.table.makeShape()
-        }
+        func schema(of table: String) -> TableSchema { store.note("schema", CallStore.table) }
+        func shape(of table: String) -> RowShape { store.note("shape", CallStore.table.makeShape()) }
         func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) -> T? {
-            store.note("withRow")
-            return nil
+            store.note("withRow", nil)
         }
         func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) -> Int? {
-            store.note("scan")
-            return 4
+            store.note("scan", 4)
         }
-        func count(_ query: TableQuery) -> Int {
-            store.note("count")
-            return 5
-        }
+        func count(_ query: TableQuery) -> Int { store.note("count", 5) }
         var limitTime: ((Duration) throws -> Void)? { { _ in store.note("limitTime") } }
         func upsert(_ rows: borrowing PackedRows, into table: String) { store.note("upsert") }
-        func delete(ids: [RowID], from table: String) -> Int {
-            store.note("delete ids")
-            return 2
-        }
-        func delete(matching query: TableQuery) -> Int {
-            store.note("delete matching")
-            return 3
-        }
-        func externalCommitNumber() -> UInt64? {
-            store.note("externalCommitNumber")
-            return 10
-        }
+        func delete(ids: [RowID], from table: String) -> Int { store.note("delete ids", 2) }
+        func delete(matching query: TableQuery) -> Int { store.note("delete matching", 3) }
+        func externalCommitNumber() -> UInt64? { store.note("externalCommitNumber", 10) }
     }
 }

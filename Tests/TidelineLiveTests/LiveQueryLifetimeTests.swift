@@ -31,8 +31,7 @@ struct LiveQueryLifetimeTests {
 
     @Test("Closing the store ends the sequence with an error, after the changes that were not read")
     func closing() async throws {
-        var updates = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await store.follow(TableQuery("Item"))
         try store.write { try $0.upsert(["id": "a", "number": 1], into: "Item") }
         try store.close()
         #expect(try await updates.next()?.rows.count == 1)
@@ -114,9 +113,8 @@ struct LiveQueryLifetimeTests {
     @Test("A live query of a column that is dropped ends with an error, and others continue with the new columns")
     func redefinition() async throws {
         try store.write { try $0.upsert(["id": "a", "number": 1, "text": "x"], into: "Item") }
-        var all = store.observe(TableQuery("Item")).makeAsyncIterator()
-        var byText = store.observe(TableQuery("Item").filter(.column("text") == "x")).makeAsyncIterator()
-        _ = try await (all.next(), byText.next())
+        var all = try await store.follow(TableQuery("Item"))
+        var byText = try await store.follow(TableQuery("Item").filter(.column("text") == "x"))
         try store.define([TableSchema("Item", columns: [.int("number"), .int("more")], systemColumns: [])])
         #expect(try await all.next()?.rows.first == ["id": "a", "number": 1, "more": .null as Value])
         let error = await #expect(throws: StoreError.self) { try await byText.next() }
@@ -131,8 +129,7 @@ struct LiveQueryLifetimeTests {
         let base = try MemoryStore()
         let store = ObservedStore(base)
         try store.define([items])
-        var all = store.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await all.next()
+        var all = try await store.follow(TableQuery("Item"))
         try base.define([TableSchema("Item", columns: items.columns + [.int("more")], systemColumns: [])])
         try store.write { try $0.upsert(["id": "b", "number": 1, "more": 2], into: "Item") }
         #expect(try await all.next()?.rows.first?["more"] == 2)
@@ -142,8 +139,7 @@ struct LiveQueryLifetimeTests {
     @Test("Observed stores around each other share their live queries")
     func wrappedTwice() async throws {
         let outer = ObservedStore(AnyStore(store))
-        var updates = outer.observe(TableQuery("Item")).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await outer.follow(TableQuery("Item"))
         try store.write { try $0.upsert(["id": "a"], into: "Item") }
         #expect(try await updates.next()?.commit == 1)
         try outer.write { try $0.upsert(["id": "b"], into: "Item") }

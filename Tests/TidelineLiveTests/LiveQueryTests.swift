@@ -19,6 +19,15 @@ private func makeStore(_ rows: [Row] = []) throws -> ObservedStore<MemoryStore> 
     return store
 }
 
+extension ObservedStore {
+    /// Starts a live query, and reads its first update.
+    func follow(_ query: TableQuery) async throws -> LiveQuery<Row>.Iterator {
+        var updates = observe(query).makeAsyncIterator()
+        _ = try await updates.next()
+        return updates
+    }
+}
+
 extension LiveUpdate<Row> {
     fileprivate var ids: [String] { rows.map(\.idText) }
 }
@@ -58,8 +67,7 @@ struct LiveQueryTests {
         let store = ObservedStore(try MemoryStore())
         try store.define([TableSchema("caf\u{E9}", columns: [.int("\u{E9}")], systemColumns: [])])
         let query = TableQuery("cafe\u{301}").filter(.column("e\u{301}") > 1).order(by: "e\u{301}")
-        var updates = store.observe(query).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await store.follow(query)
         try store.write { try $0.upsert(["id": "a", "\u{E9}": 2], into: "caf\u{E9}") }
         #expect(try await updates.next()?.ids == ["a"])
         try store.write { try $0.upsert(["id": "b", "e\u{301}": 3], into: "cafe\u{301}") }
@@ -70,8 +78,7 @@ struct LiveQueryTests {
     @Test("A row that changes its number but not its place is updated, not moved")
     func keepsItsPlace() async throws {
         let store = try makeStore([item("a", 10), item("b", 20), item("c", 30)])
-        var updates = store.observe(byNumber).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await store.follow(byNumber)
         try store.write { try $0.upsert(item("b", 25), into: "Item") }
         #expect(try await updates.next()?.changes == LiveChanges(updated: [1]))
     }
@@ -79,8 +86,7 @@ struct LiveQueryTests {
     @Test("A write that is rolled back, changes nothing, or concerns no row of the result gives no update")
     func silence() async throws {
         let store = try makeStore([item("a", 1)])
-        var updates = store.observe(byNumber.filter(.column("number") < 5)).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await store.follow(byNumber.filter(.column("number") < 5))
         struct Refused: Error {}
         #expect(throws: Refused.self) {
             try store.write { writer in
@@ -114,9 +120,8 @@ struct LiveQueryTests {
     @Test("All live queries that a commit changes receive its number")
     func commitNumbers() async throws {
         let store = try makeStore()
-        var all = store.observe(byNumber).makeAsyncIterator()
-        var open = store.observe(byNumber.filter(.column("done") == false)).makeAsyncIterator()
-        _ = try await (all.next(), open.next())
+        var all = try await store.follow(byNumber)
+        var open = try await store.follow(byNumber.filter(.column("done") == false))
         try store.write { try $0.upsert(item("a", 1, done: true), into: "Item") }
         try store.write { try $0.upsert([item("b", 1), item("c", 1)], into: "Item") }
         let (first, second) = try await (all.next(), open.next())
@@ -232,9 +237,9 @@ struct LiveQueryTests {
     func largeTransaction(maximum: Int) async throws {
         let store = ObservedStore(try MemoryStore(), maximumRecordedRows: maximum)
         try store.define([items])
-        var updates = store.observe(byNumber.limit(3)).makeAsyncIterator()
+        var updates = try await store.follow(byNumber.limit(3))
         var count = store.observeCount(TableQuery("Item")).makeAsyncIterator()
-        _ = try await (updates.next(), count.next())
+        #expect(try await count.next() == 0)
         try store.write { try $0.upsert((0..<10).map { item("\($0)", $0) }, into: "Item") }
         #expect(try await updates.next()?.changes == LiveChanges(inserted: [0, 1, 2]))
         #expect(try await count.next() == 10)

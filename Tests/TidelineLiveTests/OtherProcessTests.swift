@@ -31,10 +31,10 @@ struct OtherProcessTests {
     func edits(_ kind: StoreKind) async throws {
         let world = try TwoProcesses(kind)
         try world.store.write { try $0.upsert(item("7", 7), into: "Item") }
-        var updates = world.store.observe(byNumber).makeAsyncIterator()
-        var large = world.store.observe(byNumber.filter(.column("number") > 100)).makeAsyncIterator()
+        var updates = try await world.store.follow(byNumber)
+        var large = try await world.store.follow(byNumber.filter(.column("number") > 100))
         var count = world.store.observeCount(TableQuery("Item")).makeAsyncIterator()
-        _ = try await (updates.next(), large.next(), count.next())
+        #expect(try await count.next() == 1)
         try world.other.edit("upsert 1 1")
         var update = try #require(try await updates.next())
         #expect(Array(update.rows) == [item("1", 1), item("7", 7)])
@@ -55,8 +55,7 @@ struct OtherProcessTests {
     @Test("A transaction of a process that is killed is not seen, those before it are", arguments: StoreKind.sharing)
     func killed(_ kind: StoreKind) async throws {
         let world = try TwoProcesses(kind)
-        var updates = world.store.observe(byNumber).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await world.store.follow(byNumber)
         try world.other.edit("upsert 1 1")
         try world.other.start("hold 2")
         try world.other.expect("holding")
@@ -160,8 +159,7 @@ struct OtherProcessTests {
         let (store, other) = (ObservedStore(try files.open()), try files.open())
         try store.define([items])
         try store.write { try $0.upsert(item("a", 1), into: "Item") }
-        var updates = store.observe(byNumber).makeAsyncIterator()
-        _ = try await updates.next()
+        var updates = try await store.follow(byNumber)
         try other.define([TableSchema("Item", columns: [.int("number"), .int("more")], systemColumns: [])])
         try other.write { try $0.upsert(["id": "a", "more": 2], into: "Item") }
         var row: Row?
