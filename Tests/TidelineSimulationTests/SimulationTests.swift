@@ -144,7 +144,10 @@ struct Replay: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let schedule: SimulationSchedule
 
-    init(_ name: String, _ schedule: SimulationSchedule) { (testDescription, self.schedule) = (name, schedule) }
+    init(_ name: String, seed: UInt64, devices: Int, serverQuirks: Int = 0, _ steps: SimulationStep...) {
+        testDescription = name
+        schedule = SimulationSchedule(seed: seed, devices: devices, serverQuirks: serverQuirks, steps: steps)
+    }
 }
 
 extension SimulationStep.Action {
@@ -159,116 +162,89 @@ extension SimulationStep.Action {
     fileprivate static func serverEdit(_ id: String) -> Self { .serverWrite(table: "Todo", id: id) }
 }
 
-/// Replays of found faults. See also `LostAnswerTests.deleteOfConflictingInsert`.
 @Suite("Replays of found faults")
 struct ReplayTests {
-    private static let replays = [
+    private static let replays: [Replay] = [
         Replay(
             "F5 a row is pulled that a server with a clock that went back stamps directly after its newest row",
-            SimulationSchedule(
-                seed: 8007, devices: 3,
-                steps: [
-                    SimulationStep(6, .edit("r2", "rank"), on: 2),
-                    SimulationStep(8, .push, on: 2),
-                    SimulationStep(9, .edit("r1", "title"), on: 1),
-                    SimulationStep(13, .wait(seconds: 60)),
-                    SimulationStep(14, .pullAll, on: 2),
-                    SimulationStep(21, .setServerClock(seconds: -3600)),
-                ])),
+            seed: 8007, devices: 3,
+            SimulationStep(6, .edit("r2", "rank"), on: 2),
+            SimulationStep(8, .push, on: 2),
+            SimulationStep(9, .edit("r1", "title"), on: 1),
+            SimulationStep(13, .wait(seconds: 60)),
+            SimulationStep(14, .pullAll, on: 2),
+            SimulationStep(21, .setServerClock(seconds: -3600))),
         Replay(
             "The world takes a conflict with a row of a page as the server's word, like one with a refusal",
-            SimulationSchedule(
-                seed: 5_930_294, devices: 1, serverQuirks: 0, services: 1,
-                steps: [
-                    SimulationStep(1, .edit("r1", "rank"), on: 0),
-                    SimulationStep(7, .pullAll, on: 0, overlap: 27),
-                    SimulationStep(8, .edit("r1", "title"), on: 0, overlap: 0),
-                    SimulationStep(9, .push, on: 0, overlap: 11),
-                    SimulationStep(10, .edit("r1", "title"), on: 0, overlap: 17),
-                    SimulationStep(11, .serverEdit("r1")),
-                ])),
+            seed: 5_930_294, devices: 1,
+            SimulationStep(1, .edit("r1", "rank"), on: 0),
+            SimulationStep(7, .pullAll, on: 0, overlap: 27),
+            SimulationStep(8, .edit("r1", "title"), on: 0, overlap: 0),
+            SimulationStep(9, .push, on: 0, overlap: 11),
+            SimulationStep(10, .edit("r1", "title"), on: 0, overlap: 17),
+            SimulationStep(11, .serverEdit("r1"))),
         Replay(
             "C1 the server row of a conflict has the columns that were defined and pulled after the conflict",
-            SimulationSchedule(
-                seed: 98653, devices: 2,
-                steps: [
-                    SimulationStep(4, .edit("r2", "rank"), on: 1),
-                    SimulationStep(5, .serverEdit("r2")),
-                    SimulationStep(7, .pullAll, on: 1),
-                    SimulationStep(12, .update, on: 1),
-                    SimulationStep(16, .pullAll, on: 1),
-                ])),
+            seed: 98653, devices: 2,
+            SimulationStep(4, .edit("r2", "rank"), on: 1),
+            SimulationStep(5, .serverEdit("r2")),
+            SimulationStep(7, .pullAll, on: 1),
+            SimulationStep(12, .update, on: 1),
+            SimulationStep(16, .pullAll, on: 1)),
         Replay(
             "F17 a row that was pulled after a conflict is shown, although the server's clock went back on it",
-            SimulationSchedule(
-                seed: 2289, devices: 3, serverQuirks: 957, services: 1,
-                steps: [
-                    SimulationStep(19, .serverEdit("r1")),
-                    SimulationStep(21, .setServerClock(seconds: -1)),
-                    SimulationStep(22, .edit("r1", "title"), on: 1),
-                    SimulationStep(23, .push, on: 1),
-                    SimulationStep(24, .serverEdit("r1")),
-                ])),
+            seed: 2289, devices: 3, serverQuirks: 957,
+            SimulationStep(19, .serverEdit("r1")),
+            SimulationStep(21, .setServerClock(seconds: -1)),
+            SimulationStep(22, .edit("r1", "title"), on: 1),
+            SimulationStep(23, .push, on: 1),
+            SimulationStep(24, .serverEdit("r1"))),
         Replay(
             "F4 a row that was pulled before a conflict remains, if its pending insert is deleted after the conflict",
-            SimulationSchedule(
-                seed: 17547, devices: 2,
-                steps: [
-                    SimulationStep(4, .serverEdit("r1")),
-                    SimulationStep(11, .serverEdit("r2")),
-                    SimulationStep(12, .setServerClock(seconds: 3600)),
-                    SimulationStep(13, .edit("r2", "rank"), on: 1),
-                    SimulationStep(14, .sync(seconds: 26), on: 1),
-                    SimulationStep(16, .edit("r2", "title"), on: 1),
-                    SimulationStep(18, .push, on: 1),
-                    SimulationStep(20, .remove("r2"), on: 1),
-                ])),
+            seed: 17547, devices: 2,
+            SimulationStep(4, .serverEdit("r1")),
+            SimulationStep(11, .serverEdit("r2")),
+            SimulationStep(12, .setServerClock(seconds: 3600)),
+            SimulationStep(13, .edit("r2", "rank"), on: 1),
+            SimulationStep(14, .sync(seconds: 26), on: 1),
+            SimulationStep(16, .edit("r2", "title"), on: 1),
+            SimulationStep(18, .push, on: 1),
+            SimulationStep(20, .remove("r2"), on: 1)),
         Replay(
             "F17 the first of the two requests of a restore is not taken for a change by others",
-            SimulationSchedule(
-                seed: 30018, devices: 1,
-                steps: [
-                    SimulationStep(8, .edit("r3", "rank"), on: 0),
-                    SimulationStep(9, .push, on: 0),
-                    SimulationStep(11, .remove("r3"), on: 0),
-                    SimulationStep(14, .pullAll, on: 0, overlap: 7),
-                    SimulationStep(15, .edit("r3", "title"), on: 0, overlap: 0),
-                    SimulationStep(16, .push, on: 0, overlap: 43),
-                    SimulationStep(18, .remove("r3"), on: 0),
-                ])),
+            seed: 30018, devices: 1,
+            SimulationStep(8, .edit("r3", "rank"), on: 0),
+            SimulationStep(9, .push, on: 0),
+            SimulationStep(11, .remove("r3"), on: 0),
+            SimulationStep(14, .pullAll, on: 0, overlap: 7),
+            SimulationStep(15, .edit("r3", "title"), on: 0, overlap: 0),
+            SimulationStep(16, .push, on: 0, overlap: 43),
+            SimulationStep(18, .remove("r3"), on: 0)),
         Replay(
             "C4 a row that was pulled before the conflict is not shown after the conflict was resolved",
-            SimulationSchedule(
-                seed: 8218, devices: 2, serverQuirks: 0, services: 1,
-                steps: [
-                    SimulationStep(11, .serverEdit("r1")),
-                    SimulationStep(12, .pullAll, on: 1),
-                    SimulationStep(15, .pullAll, on: 0, overlap: 1),
-                    SimulationStep(16, .edit("r1", "rank"), on: 0),
-                    SimulationStep(18, .edit("r1", "rank"), on: 1),
-                    SimulationStep(19, .push, on: 1),
-                    SimulationStep(21, .remove("r1"), on: 1),
-                ])),
+            seed: 8218, devices: 2,
+            SimulationStep(11, .serverEdit("r1")),
+            SimulationStep(12, .pullAll, on: 1),
+            SimulationStep(15, .pullAll, on: 0, overlap: 1),
+            SimulationStep(16, .edit("r1", "rank"), on: 0),
+            SimulationStep(18, .edit("r1", "rank"), on: 1),
+            SimulationStep(19, .push, on: 1),
+            SimulationStep(21, .remove("r1"), on: 1)),
     ]
 
-    @Test("A fault that was found does not come back", arguments: replays)
-    func replay(_ replay: Replay) async throws { try await Simulation(replay.schedule).run() }
-
-    @Test("L13 a push that began without a user does not send the edits of one who signs in")
-    func signInDuringPush() async throws {
-        for overlap in 1...12 {
-            let schedule = SimulationSchedule(
-                seed: 2134, devices: 1,
-                steps: [
-                    SimulationStep(8, .edit("r3", "title"), on: 0),
-                    SimulationStep(9, .edit("r1", "title"), on: 0),
-                    SimulationStep(19, .push, on: 0, overlap: overlap),
-                    SimulationStep(21, .signIn(user: 1), on: 0, overlap: 1),
-                    SimulationStep(22, .edit("r1", "rank"), on: 0),
-                ])
-            try await Simulation(schedule).run()
-        }
+    private static let signIns: [Replay] = (1...12).map { overlap in
+        Replay(
+            "L13 a push that began without a user does not send the edits of one who signs in, overlap \(overlap)",
+            seed: 2134, devices: 1,
+            SimulationStep(8, .edit("r3", "title"), on: 0),
+            SimulationStep(9, .edit("r1", "title"), on: 0),
+            SimulationStep(19, .push, on: 0, overlap: overlap),
+            SimulationStep(21, .signIn(user: 1), on: 0, overlap: 1),
+            SimulationStep(22, .edit("r1", "rank"), on: 0))
     }
+
+    @Test("A fault that was found does not come back", arguments: replays + signIns)
+    func replay(_ replay: Replay) async throws { try await Simulation(replay.schedule).run() }
 }
 
 /// Failures: what they show, and worlds that the author breaks.
@@ -278,12 +254,14 @@ struct SimulationFailureTests {
     private func failure(
         seeds: ClosedRange<UInt64> = 1...200, _ configure: (inout SimulatedWorld) -> Void
     ) async throws -> SimulationFailure {
+        try await failure(of: seeds) { try await Simulation(seed: $0, configure).run() }
+    }
+
+    private func failure(
+        of seeds: ClosedRange<UInt64>, _ run: (UInt64) async throws -> Void
+    ) async throws -> SimulationFailure {
         for seed in seeds {
-            do {
-                try await Simulation(seed: seed, configure).run()
-            } catch let failure as SimulationFailure {
-                return failure
-            }
+            do { try await run(seed) } catch let failure as SimulationFailure { return failure }
         }
         throw NoFailure(seeds: seeds)
     }
@@ -294,15 +272,7 @@ struct SimulationFailureTests {
 
     @Test("A policy by the device's clock loses an edit, as the article shows")
     func article() async throws {
-        var found: SimulationFailure?
-        for seed in UInt64(1)...200 where found == nil {
-            do {
-                try await everyEditIsKept(seed: seed)
-            } catch let failure as SimulationFailure {
-                found = failure
-            }
-        }
-        let failure = try #require(found)
+        let failure = try await failure(of: 1...200) { try await everyEditIsKept(seed: $0) }
         #expect(failure.violations.allSatisfy { $0.invariant == "every edit is kept" })
         #expect(failure.schedule.steps.count <= 12)
 
