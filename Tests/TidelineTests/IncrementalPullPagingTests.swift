@@ -178,7 +178,7 @@ struct IncrementalPullPagingTests {
     @Test("F5 rows without a version are pulled again, but the pull ends", arguments: StoreKind.perEngine)
     func withoutVersion(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: [0, 0, 0, 10_000]).map { $0.merging("version", .null) })
+        try world.plant(World.rows(at: [0, 0, 0, 10_000]).map { $0.merging(["version": .null]) })
         for _ in 1...3 { try await pulled(world, client, pageSize: 2) }
     }
 }

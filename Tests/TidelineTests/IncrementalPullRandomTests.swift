@@ -49,7 +49,7 @@ struct IncrementalPullRandomTests {
                     return World.row(
                         "r\(Int.random(in: 0..<40, using: &state.chance))", at: state.ticks - late,
                         deleted: state.chance.happens(20)
-                    ).merging("version", .string("\(state.chance.next())"))
+                    ).merging(["version": .string("\(state.chance.next())")])
                 }
             }
             try world.plant(rows)

@@ -27,11 +27,9 @@ struct PullFilterTests {
         var rows: [Row] = []
         for (number, priority) in [.null, 1, 2, 3].enumerated() as EnumeratedSequence<[Value]> {
             for complete in [.null, true, false] as [Value] {
-                var row = World.row("\(priority)-\(complete)", at: Int64(number), text: "a").merging(
-                    "complete", complete)
-                row["priority"] = priority
-                row["due"] = number == 0 ? .null : .timestamp(World.instant(Int64(number) - 1))
-                rows.append(row)
+                let row = World.row("\(priority)-\(complete)", at: Int64(number), text: "a")
+                let due: Value = number == 0 ? .null : .timestamp(World.instant(Int64(number) - 1))
+                rows.append(row.merging(["complete": complete, "priority": priority, "due": due]))
             }
         }
         try world.plant(rows)

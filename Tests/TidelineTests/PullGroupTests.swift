@@ -160,7 +160,7 @@ struct PullGroupTests {
             let world = try World(stores)
             let client = try await world.makeClient(over: stores.makeStore(), tables: [strict])
             try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
-            try world.plant([World.row("r00\(bad)", at: Int64(bad) * 10_000).merging("text", .null)])
+            try world.plant([World.row("r00\(bad)", at: Int64(bad) * 10_000).merging(["text": .null])])
             let told = Mutex(PullProgress())
             await expectSyncError(.invalidAnswer, table: "TodoItem", column: "text", id: "r00\(bad)") {
                 try await client.items.pull(

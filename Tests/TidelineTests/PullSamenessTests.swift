@@ -69,7 +69,7 @@ struct PullSamenessTests {
         let (pageSize, queryID) = setting
         let (world, client) = try await World.withClient(stores)
         // Rows of one SQL statement have the same timestamp and version.
-        let rows = Self.twins.map { World.row($0, at: 0, text: $0).merging("version", "MQ==") }
+        let rows = Self.twins.map { World.row($0, at: 0, text: $0).merging(["version": "MQ=="]) }
         try world.plant(rows + [World.row("z", at: 0)])
         let settings = PullSettings(pageSize: pageSize)
         #expect(try await client.items.pull(queryID: queryID, settings: settings).rowsStored == 3)
@@ -103,12 +103,12 @@ struct PullSamenessTests {
                 let world = try World(stores) { $0.schemas[0].idMatching = .exact }
                 let client = try await world.makeClient()
                 if hasRowBefore {
-                    try world.plant([World.row(first, at: stamps[0]).merging("version", "MQ==")])
+                    try world.plant([World.row(first, at: stamps[0]).merging(["version": "MQ=="])])
                     try await client.items.pull(queryID: queryID)
                 }
                 try world.plant([
-                    World.row("m", at: 1), World.row(first, at: stamps[0]).merging("version", "MQ=="),
-                    World.row("n", at: 2), World.row(second, at: stamps[1]).merging("version", "MQ=="),
+                    World.row("m", at: 1), World.row(first, at: stamps[0]).merging(["version": "MQ=="]),
+                    World.row("n", at: 2), World.row(second, at: stamps[1]).merging(["version": "MQ=="]),
                 ])
                 for _ in 1...2 {
                     let error = await expectSyncError(.invalidAnswer, table: "TodoItem") {

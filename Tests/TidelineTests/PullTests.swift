@@ -342,12 +342,3 @@ struct PullTests {
         #expect(client.transport.requests.allSatisfy { $0.contains("$top=1000") })
     }
 }
-
-extension Row {
-    /// Returns the row with one more value.
-    func merging(_ column: String, _ value: TidelineStore.Value) -> Row {
-        var row = self
-        row[column] = value
-        return row
-    }
-}

@@ -32,7 +32,7 @@ struct UnfitRowTests {
     }
 
     private func bad(_ id: String, at ticks: Int64) -> Row {
-        World.row(id, at: ticks, text: "bad").merging("priority", 77)
+        World.row(id, at: ticks, text: "bad").merging(["priority": 77])
     }
 
     @Test(
@@ -94,7 +94,7 @@ struct UnfitRowTests {
         #expect(try await client.items.pull(queryID: "q", settings: settings).skippedRows.map(\.id) == ["a"])
         #expect(try client.texts() == ["a", "b", "c"])
         world.clock.advance(by: .seconds(60))
-        try world.plant([World.row("a", at: minute * 2, text: "good").merging("priority", 1)])
+        try world.plant([World.row("a", at: minute * 2, text: "good").merging(["priority": 1])])
         #expect(try await client.items.pull(queryID: "q", settings: settings).rowsSkipped == 0)
         #expect(try client.texts() == ["b", "c", "good"])
     }
