@@ -226,15 +226,6 @@ struct PullGroupTests {
         #expect(try world.serverRow("r000")?["text"] == "edited")
         #expect(try await client.queue().isEmpty)
     }
-
-    @Test("F2 zero pages in a transaction is refused")
-    func refused() async throws {
-        let client = try await World(.simplest).makeClient()
-        for pages in [0, -1, .min] {
-            #expect(await syncErrorCode { try await client.items.pull(settings: settings(pages)) } == .invalidArgument)
-        }
-        #expect(client.transport.requests.isEmpty)
-    }
 }
 
 extension LocalStore {

@@ -49,7 +49,10 @@ struct PullTests {
         [
             Script(
                 "F3 pages in order of ID need no updatedAt",
-                "empty; plant a@0 b@0 c@0 text=x updatedAt=null version=null; pull page=1; texts [x, x, x]")
+                "empty; plant a@0 b@0 c@0 text=x updatedAt=null version=null; pull page=1; texts [x, x, x]"),
+            Script(
+                "F3 rows equal in the caller's order keep their places between pages",
+                "empty; plant 9@0+0; pull order=complete page=2; whole; asks complete; asks id"),
         ]
         + [1, 2, 1000].map { page in
             Script(
@@ -65,9 +68,31 @@ struct PullTests {
                 "row r001 text=mine; texts [mine, r000, r002]; queue [insert R001]")
         }
 
+    static let orders: [Script] = [1, 2, 3, 7, 1000].map { page in
+        Script(
+            "F3 without a query ID, rows are pulled in order of ID, page size \(page)",
+            "empty; plant 7@0+0; pull id!=r003 page=\(page); result pulled=6 stored=6; tokens []; erase r003; whole")
+    }
+
+    static let limits: [Script] = [
+        ("skip=0 top=5 page=2", "0, 1, 2, 3, 4"), ("skip=3 top=4 page=3", "3, 4, 5, 6"), ("skip=0 top=0 page=3", ""),
+        ("skip=8 top=5 page=1", "8, 9"), ("skip=100 top=5 page=2", ""), ("skip=2 page=3", "2, 3, 4, 5, 6, 7, 8, 9"),
+    ].map { part, texts in
+        Script(
+            "F3 top limits the rows of all pages and skip is the start, in the caller's order: \(part)", "empty",
+            (0..<10).map { "plant id\($0)@0 text=\(9 - $0)" }.joined(separator: "; "),
+            "pull order=text \(part); texts [\(texts)]")
+    }
+
+    static let repetitions: [Script] = allPairs([1, 2, 3, 100], ["", "each insert; "]).map { page, edit in
+        Script(
+            "F7 rows that appear again within a pull are stored once: \(edit)page size \(page)",
+            "empty; plant 7@0+1 a@10000 b@10000 c@10000 d@10000 e@50000; \(edit)pull q page=\(page); result stored=12")
+    }
+
     @Test(
-        "F1, F3, F7 a pull pushes first, and writes what is new and not edited",
-        arguments: StoreKind.perEngine, pushes + writes)
+        "F1, F3, F7 a pull pushes first, reads each row of its query once, and writes what is new and not edited",
+        arguments: StoreKind.perEngine, pushes + writes + orders + limits + repetitions)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test("F1 with pullOthers, a push aborted by server failures blocks no pull", arguments: StoreKind.perEngine)
@@ -122,44 +147,49 @@ struct PullTests {
     // MARK: F2
 
     struct Refusal: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var query = TableQuery("TodoItem")
-        var queryID: String?
-        var settings = PullSettings()
+        let testDescription: String
+        let query: TableQuery
+        let queryID: String?
+        let settings: PullSettings
+
+        init(
+            _ name: String, _ query: TableQuery = TableQuery("TodoItem"), queryID: String? = nil,
+            settings: PullSettings = PullSettings()
+        ) {
+            (testDescription, self.query, self.queryID, self.settings) = (name, query, queryID, settings)
+        }
     }
 
+    private static let items = TableQuery("TodoItem")
+
     static let refusals: [Refusal] = [
-        Refusal(testDescription: "select", query: TableQuery("TodoItem").select("text")),
-        Refusal(testDescription: "total count", query: TableQuery("TodoItem").includingTotalCount()),
-        Refusal(
-            testDescription: "own __includeDeleted",
-            settings: PullSettings(parameters: [("__includeDeleted", "false")])),
-        Refusal(
-            testDescription: "own __includedeleted",
-            settings: PullSettings(parameters: [("__INCLUDEDELETED", "true")])),
-        Refusal(testDescription: "own $top", settings: PullSettings(parameters: [("$top", "1")])),
-        Refusal(testDescription: "own __x", settings: PullSettings(parameters: [("__x", "1")])),
-        Refusal(
-            testDescription: "NaN", query: TableQuery("TodoItem").filter(.column("effort") < .literal(.double(.nan)))),
-        Refusal(
-            testDescription: "an invalid date", query: TableQuery("TodoItem").filter(.column("due") == "soon"),
-            queryID: "q"),
-        Refusal(testDescription: "nameless parameter", settings: PullSettings(parameters: [("", "1")])),
-        Refusal(testDescription: "order", query: TableQuery("TodoItem").order(by: "text"), queryID: "q"),
-        Refusal(testDescription: "skip", query: TableQuery("TodoItem").skip(1), queryID: "q"),
-        Refusal(testDescription: "top", query: TableQuery("TodoItem").limit(1), queryID: "q"),
-        Refusal(testDescription: "top of 0", query: TableQuery("TodoItem").limit(0), queryID: "q"),
-        Refusal(testDescription: "negative skip", query: TableQuery("TodoItem").skip(-1)),
-        Refusal(testDescription: "negative top", query: TableQuery("TodoItem").limit(-1)),
-        Refusal(testDescription: "page size 0", settings: PullSettings(pageSize: 0)),
-        Refusal(testDescription: "page size -1", settings: PullSettings(pageSize: -1)),
-        Refusal(testDescription: "negative lookback", settings: PullSettings(lookback: .seconds(-1))),
-        Refusal(testDescription: "empty query id", queryID: ""),
-        Refusal(testDescription: "blank query id", queryID: " \t\u{3000}"),
-        Refusal(testDescription: "query id of 256", queryID: String(repeating: "q", count: 256)),
-        Refusal(testDescription: "another table", query: TableQuery("Other")),
-        Refusal(testDescription: "impossible column", query: TableQuery("TodoItem").filter(.column("a b") == 1)),
-        Refusal(testDescription: "impossible order", query: TableQuery("TodoItem").order(by: "a b")),
+        Refusal("select", items.select("text")),
+        Refusal("total count", items.includingTotalCount()),
+        Refusal("own __includeDeleted", settings: PullSettings(parameters: [("__includeDeleted", "false")])),
+        Refusal("own __includedeleted", settings: PullSettings(parameters: [("__INCLUDEDELETED", "true")])),
+        Refusal("own $top", settings: PullSettings(parameters: [("$top", "1")])),
+        Refusal("own __x", settings: PullSettings(parameters: [("__x", "1")])),
+        Refusal("NaN", items.filter(.column("effort") < .literal(.double(.nan)))),
+        Refusal("an invalid date", items.filter(.column("due") == "soon"), queryID: "q"),
+        Refusal("nameless parameter", settings: PullSettings(parameters: [("", "1")])),
+        Refusal("order", items.order(by: "text"), queryID: "q"),
+        Refusal("skip", items.skip(1), queryID: "q"),
+        Refusal("top", items.limit(1), queryID: "q"),
+        Refusal("top of 0", items.limit(0), queryID: "q"),
+        Refusal("negative skip", items.skip(-1)),
+        Refusal("negative top", items.limit(-1)),
+        Refusal("page size 0", settings: PullSettings(pageSize: 0)),
+        Refusal("page size -1", settings: PullSettings(pageSize: -1)),
+        Refusal("no pages in a transaction", settings: PullSettings(pagesPerTransaction: 0)),
+        Refusal("-1 pages in a transaction", settings: PullSettings(pagesPerTransaction: -1)),
+        Refusal("least pages in a transaction", settings: PullSettings(pagesPerTransaction: .min)),
+        Refusal("negative lookback", settings: PullSettings(lookback: .seconds(-1))),
+        Refusal("empty query id", queryID: ""),
+        Refusal("blank query id", queryID: " \t\u{3000}"),
+        Refusal("query id of 256", queryID: String(repeating: "q", count: 256)),
+        Refusal("another table", TableQuery("Other")),
+        Refusal("impossible column", items.filter(.column("a b") == 1)),
+        Refusal("impossible order", items.order(by: "a b")),
     ]
 
     @Test("F2 F11 an unsupported pull is refused before anything is sent", arguments: StoreKind.perEngine, refusals)
@@ -183,8 +213,9 @@ struct PullTests {
         try await client.items.insert(["id": "a", "text": "one"])
         let text = RowPredicate.column("text")
         let query = TableQuery("TodoItem").filter(text == "one" && !(text == "two" || .column(column) == .value(1)))
-        let error = await #expect(throws: SyncError.self) { try await client.items.pull(query, queryID: queryID) }
-        #expect(error?.code == .invalidArgument && error?.column == column && error?.table == "TodoItem")
+        await expectSyncError(.invalidArgument, table: "TodoItem", column: column) {
+            try await client.items.pull(query, queryID: queryID)
+        }
         #expect(client.transport.requests.isEmpty)
         if queryID == nil {
             await expectSyncError(.invalidArgument, column: column) {
@@ -214,19 +245,6 @@ struct PullTests {
 
     // MARK: F3
 
-    @Test("F3 without a query ID, rows are pulled in order of ID", arguments: StoreKind.perEngine, [1, 2, 3, 7, 1000])
-    func byID(_ stores: StoreKind, pageSize: Int) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: (0..<7).map { _ in 0 }))
-        let query = TableQuery("TodoItem").filter(.column("id") != "r003")
-        let result = try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
-        var expected = try world.serverVersions()
-        expected["r003"] = nil
-        #expect(try client.store.versions() == expected)
-        #expect(result.rowsPulled == 6 && result.rowsStored == 6)
-        #expect(try client.store.tokens().isEmpty)
-    }
-
     @Test("F3 inserts and deletes between pages in order of ID hide no earlier row", arguments: StoreKind.perEngine)
     func changesByID(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)
@@ -243,30 +261,6 @@ struct PullTests {
         let local = try client.store.versions()
         #expect(try world.serverVersions().keys.filter { $0.hasPrefix("r") }.allSatisfy { local[$0] != nil })
         #expect(local.count >= 20)
-    }
-
-    @Test(
-        "F3 top limits the rows of all pages and skip is the start, in the caller's order",
-        arguments: StoreKind.perEngine,
-        [(0, 5, 2), (3, 4, 3), (0, 0, 3), (8, 5, 1), (100, 5, 2), (2, nil, 3)] as [(Int, Int?, Int)])
-    func skipAndTop(_ stores: StoreKind, _ part: (Int, Int?, Int)) async throws {
-        let (skip, top, pageSize) = part
-        let (world, client) = try await World.withClient(stores)
-        try world.plant((0..<10).map { World.row("id\($0)", at: 0, text: "\(9 - $0)") })
-        var query = TableQuery("TodoItem").order(by: "text").skip(skip)
-        query.limit = top
-        try await client.items.pull(query, settings: PullSettings(pageSize: pageSize))
-        let expected = (0..<10).map { "\($0)" }.dropFirst(skip).prefix(top ?? .max)
-        #expect(try client.texts() == Array(expected))
-    }
-
-    @Test("F3 rows equal in the caller's order keep their places between pages", arguments: StoreKind.perEngine)
-    func ties(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: (0..<9).map { _ in 0 }))
-        try await client.items.pull(TableQuery("TodoItem").order(by: "complete"), settings: PullSettings(pageSize: 2))
-        #expect(try client.store.versions() == world.serverVersions())
-        #expect(client.transport.requests.allSatisfy { $0.contains("complete") && $0.contains("id") })
     }
 
     @Test("F3 a page that repeats is an error, no endless loop", arguments: StoreKind.perEngine, ["$filter", "$skip"])
@@ -300,20 +294,6 @@ struct PullTests {
         // Rule F14: the first pull into an empty table need not ask for them.
         let asks = client.transport.requests.map { $0.contains("__includeDeleted=true") }
         #expect(asks.contains(true) && asks[0] == (queryID == nil) && asks.last == true)
-    }
-
-    @Test(
-        "F7 rows that appear again within a pull are stored once", arguments: StoreKind.perEngine,
-        allPairs([1, 2, 3, 100], [true, false]))
-    func storedOnce(_ stores: StoreKind, _ pull: (Int, Bool)) async throws {
-        let (pageSize, isPending) = pull
-        let (world, client) = try await World.withClient(stores)
-        try world.plant(World.rows(at: [0, 1, 2, 3, 4, 5, 6, 10_000, 10_000, 10_000, 10_000, 50_000]))
-        client.transport.inspect { _, _ in
-            if isPending { _ = try? await client.items.insert(["text": "made during the pull"]) }
-            return nil
-        }
-        #expect(try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: pageSize)).rowsStored == 12)
     }
 
     @Test("F11 deleted: null is not deleted, and timestamps are compared as instants", arguments: StoreKind.perEngine)

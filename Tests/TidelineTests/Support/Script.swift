@@ -58,10 +58,10 @@ struct StepFailure: Error, CustomStringConvertible { let description: String }
 /// A ROW is `a=two priority=9`: the identifier, its text, and other columns; a text with spaces is in single quotes.
 ///
 /// - Actions: `insert ROW`, `update ROW`, `delete ID`, `push`, `push singly`, `push again` (conflicts too),
-///   `pull [QUERY]` with `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter and the settings `others` (if the push fails),
-///   `refilter` (if the filter changes), `page=ROWS`, `lookback=SECONDS`, and `leavers=SECONDS`; `reset [QUERY]` of its
-///   token, `purge`, `purge rows` (keeps the tokens), `restart`. The outcome is a success, or ` fails CODE`; for a push
-///   or a pull also ` errors CODE …`, the codes of its operations.
+///   `pull [QUERY]` with `COLUMN=VALUE` or `COLUMN!=VALUE` as its filter, `order=COLUMN`, `skip=ROWS`, `top=ROWS`, and
+///   the settings `others` (if the push fails), `refilter` (if the filter changes), `page=ROWS`, `lookback=SECONDS`,
+///   and `leavers=SECONDS`; `reset [QUERY]` of its token, `purge`, `purge rows` (keeps the tokens), `restart`. The
+///   outcome is a success, or ` fails CODE`; for a push or a pull also ` errors CODE …`, the codes of its operations.
 /// - Others: `other ACTION` of another client that has pulled all rows and then pushes; `other undelete ID`; `erase ID`
 ///   and `fill ROW` change the server's table, and so does `plant a@TICKS 9@FIRST+STEP COLUMN=VALUE …` with rows of
 ///   these timestamps, here `a` and nine rows `r000`, …; `forget ID` (or `*`) and `write ROW` the client's;
@@ -247,6 +247,9 @@ actor StepPlayer {
             switch parts[0] {
             case "others": settings.whenPushFails = .pullOthers
             case "refilter": settings.whenFilterChanges = .reset
+            case "order": query = query.order(by: parts[1])
+            case "skip": query = query.skip(number)
+            case "top": query = query.limit(number)
             case "page": settings.pageSize = number
             case "lookback": settings.lookback = .seconds(number)
             case "leavers": settings.removesLeavers = .seconds(number)
