@@ -15,16 +15,19 @@ struct PushLeaseProcessTests {
     /// A short lease, because the other process waits for its end in real time.
     private static let lease = 2
 
-    /// Makes a client with three pending inserts and a pending update of the row `a`, over the store in a folder.
-    private func makeClient(_ world: World, _ folder: TemporaryFolder) async throws -> Client {
-        let store = TestStore(try world.stores.open(folder.path), in: folder)
+    /// Makes a client with three pending inserts and a pending update of the row `a`, and a process that pushes them.
+    private func makeBoth(
+        _ stores: StoreKind, lease: Int = Self.lease
+    ) async throws -> (World, Client, PushingProcess) {
+        let (world, folder) = (try World(stores), try TemporaryFolder())
+        let store = TestStore(try stores.open(folder.path), in: folder)
         let client = try await world.makeSyncedClient(store: store) { options in
             options.environment.sleep = { try await Task.sleep(for: $0) }
             options.pushLeaseDuration = .seconds(Self.lease)
         }
         try await client.items.update(["id": "a", "text": "two"])
         for id in ["b", "c", "d"] { try await client.items.insert(["id": .string(id), "text": "new"]) }
-        return client
+        return (world, client, try PushingProcess(stores, folder.path, lease: lease))
     }
 
     private static let end = "[a=two, b=new, c=new, d=new]"
@@ -33,10 +36,7 @@ struct PushLeaseProcessTests {
         "P9 the push of a process that is killed is finished by another one, without duplicate and conflict",
         arguments: kinds, allPairs([0, 1, 2], [true, false]))
     func kill(_ stores: StoreKind, _ way: (answered: Int, isApplied: Bool)) async throws {
-        let world = try World(stores)
-        let folder = try TemporaryFolder()
-        let client = try await makeClient(world, folder)
-        let process = try PushingProcess(stores, folder.path, lease: Self.lease)
+        let (world, client, process) = try await makeBoth(stores)
         for _ in 0..<way.answered { try process.respond(world.service.handle(process.nextRequest())) }
         let request = try process.nextRequest()
         if way.isApplied { _ = world.service.handle(request) }
@@ -50,10 +50,7 @@ struct PushLeaseProcessTests {
 
     @Test("P9 a process suspended while it pushes finds out that another took over", arguments: kinds, [true, false])
     func suspend(_ stores: StoreKind, isApplied: Bool) async throws {
-        let world = try World(stores)
-        let folder = try TemporaryFolder()
-        let client = try await makeClient(world, folder)
-        let process = try PushingProcess(stores, folder.path, lease: Self.lease)
+        let (world, client, process) = try await makeBoth(stores)
         let request = try process.nextRequest()
         let answer = isApplied ? world.service.handle(request) : nil
         process.suspend()
@@ -73,11 +70,8 @@ struct PushLeaseProcessTests {
 
     @Test("P9 a slow server keeps the other process waiting, because the lease is renewed", arguments: kinds)
     func slowServer(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let folder = try TemporaryFolder()
-        let client = try await makeClient(world, folder)
         // A machine under load may not renew a short lease in time.
-        let process = try PushingProcess(stores, folder.path, lease: 15)
+        let (world, client, process) = try await makeBoth(stores, lease: 15)
         let first = try process.nextRequest()
         let push = Task { try await client.context.push() }
         try process.respond(world.service.handle(first))

@@ -72,7 +72,7 @@ extension PushLeaseTests {
         try Device.run(stores) { device, first, second in
             let statuses = device.world.record(second)
             try await Self.insert(["a"], first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(20)) } }
+            device.delay(first, .answer, by: 20)
             let push = try await device.startPush(first)
             var settings = SyncSettings()
             settings.pull.push = Self.fails
@@ -101,11 +101,7 @@ extension PushLeaseTests {
             let second = try await device.makeProcess()
             let statuses = device.world.record(first)
             try await Self.insert(["a"], first)
-            let once = Once()
-            first.transport.inspect { request, _ in
-                guard request.createsRow, once.first() else { return nil }
-                return .delay { try await device.world.sleep(.seconds(60)) }
-            }
+            first.onFirst(\.createsRow) { try await device.world.sleep(.seconds(60)) }
             try await first.client.start([SyncSubscription("TodoItem", interval: nil)])
             try await device.world.sleep(.seconds(3))
             try await second.context.push()

@@ -37,7 +37,7 @@ extension PushLeaseTests {
             try await Self.insert(["b"], first)
             first.transport.inspect { _, _ in .answer(.answer(403)) }
             #expect(await syncErrorCode { try await first.context.push() } == .completedWithErrors)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(5)) } }
+            device.delay(first, .answer, by: 5)
             let push = try await device.startPush(first)
             let before = try device.world.world.state(first)
             let error = await #expect(throws: SyncError.self) { try await call.perform(by: second) }
@@ -70,7 +70,7 @@ extension PushLeaseTests {
     func waitingInFlight(_ stores: StoreKind, _ call: Waiting) async throws {
         try Device.run(stores) { device, first, second in
             try await Self.insert(["b"], first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(5)) } }
+            device.delay(first, .answer, by: 5)
             let push = try await device.startPush(first)
             let before = try second.row("b")
             let cancelled = device.start { await syncErrorCode { try await call.perform(by: second) } }
@@ -96,12 +96,11 @@ extension PushLeaseTests {
                 if body.contains(#""b""#) { return .answer(.answer(403)) }
                 return .delay { try await device.world.sleep(.seconds(5)) }
             }
-            let push = device.start { await syncErrorCode { try await first.context.push() } }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             try await second.context.operationErrors().first?.cancelOperationAndDiscardItem()
             #expect(try device.world.world.state(first) == "local [c=new] queue [insert c] server [c=new]")
             // The push reports the error that was resolved elsewhere.
-            #expect(try await push.value == .completedWithErrors)
+            #expect(await syncErrorCode { _ = try await push.value } == .completedWithErrors)
             #expect(try device.world.world.state(first) == "local [c=new] queue [] server [c=new]")
         }
     }
@@ -120,12 +119,11 @@ extension PushLeaseTests {
             }
             try await Self.insert(["b"], first)
             try await first.client.table("Note").insert(["id": "n", "text": "note"])
-            let push = device.start { await syncErrorCode { try await first.context.push() } }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             if ofOtherTable { first.context.delegate = nil }
             let result = try await second.client.table(ofOtherTable ? "Note" : "TodoItem").forcePurge()
             #expect(result == ForcePurgeResult(rows: 1, operations: 1))
-            _ = try await push.value
+            _ = await syncErrorCode { _ = try await push.value }
             #expect(first.transport.requests.allSatisfy { $0.contains("Note") != ofOtherTable })
             #expect(try await first.items.rows().rows.count == (ofOtherTable ? 1 : 0))
         }
@@ -135,8 +133,7 @@ extension PushLeaseTests {
     func purgedAfterKill(_ stores: StoreKind) async throws {
         try Device.run(stores) { device, client, _ in
             try await Self.insert(["b"], client)
-            client.transport.inspect { _, _ in .loseRequest }
-            #expect(await syncErrorCode { try await client.context.push() } == .network)
+            await client.pushLosing(.loseRequest)
             try device.plantLease(client)
             #expect(await syncErrorCode { try await client.items.forcePurge() } == .operationInFlight)
             try await device.world.sleep(.seconds(16))
@@ -150,8 +147,7 @@ extension PushLeaseTests {
     func migratedAfterKill(_ stores: StoreKind, _ change: ClockChange) async throws {
         try Device.run(stores) { device, client, _ in
             try await Self.insert(["b"], client)
-            client.transport.inspect { _, _ in .loseRequest }
-            #expect(await syncErrorCode { try await client.context.push() } == .network)
+            await client.pushLosing(.loseRequest)
             try device.plantLease(client)
             if change == .setBackALittle { device.world.offset.value = .seconds(-10) }
             let start = device.world.executor.now
@@ -163,7 +159,6 @@ extension PushLeaseTests {
             #expect(device.world.executor.now - start < .seconds(16))
             #expect(try client.row("b")?["effort"] == 1.5)
             #expect(try !device.hasLease(client))
-            client.transport.inspect(nil)
             try await client.context.push()
             #expect(try device.world.world.state(client) == "local [b=new] queue [] server [b=new]")
         }

@@ -74,10 +74,8 @@ struct PushLeaseTests {
         }
 
         /// Returns whether a lease is stored.
-        func hasLease(_ client: Client) throws -> Bool { try lease(client) != nil }
-
-        func lease(_ client: Client) throws -> String? {
-            try client.store.read { try $0.row(in: "MS_TableConfig", id: "pushLease")?["value"]?.string }
+        func hasLease(_ client: Client) throws -> Bool {
+            try client.store.read { try $0.row(in: "MS_TableConfig", id: "pushLease")?["value"]?.string } != nil
         }
 
         /// Stores the lease of a process that does not exist any more.
@@ -104,7 +102,7 @@ struct PushLeaseTests {
     func waits(_ stores: StoreKind, pulls: Bool) async throws {
         try Device.run(stores) { device, first, second in
             try await Self.insert(["a", "b", "c", "d", "e"], first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(2)) } }
+            device.delay(first, .answer, by: 2)
             let push = try await device.startPush(first)
             try await Self.insert(["z"], second)
             if pulls {
@@ -129,7 +127,7 @@ struct PushLeaseTests {
             try await second.context.push(settings: Self.fails)
             try device.plant("", first)
             try await Self.insert(["a"], first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(2)) } }
+            device.delay(first, .answer, by: 2)
             let push = try await device.startPush(first)
             #expect(await syncErrorCode { try await second.context.push(settings: Self.fails) } == .otherProcess)
             let settings = PullSettings(push: Self.fails)
@@ -145,7 +143,7 @@ struct PushLeaseTests {
     func cancellation(_ stores: StoreKind) async throws {
         try Device.run(stores) { device, first, second in
             try await Self.insert(["a"], first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(9)) } }
+            device.delay(first, .answer, by: 9)
             let push = try await device.startPush(first)
             let waiting = device.start { await syncErrorCode { try await second.context.push() } }
             try await device.world.sleep(.seconds(2))
@@ -163,7 +161,7 @@ struct PushLeaseTests {
         // Of several requests, each response renews the lease, even if nothing else does.
         try Device.run(stores, suspendsFirst: count > 1) { device, first, second in
             try await Self.insert((1...count).map { "r\($0)" }, first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(60 / count)) } }
+            device.delay(first, .answer, by: 60 / count)
             let push = device.start { try await first.context.push(settings: PushSettings(maxInFlight: 1)) }
             try await device.world.sleep(.seconds(1))
             #expect(try await second.context.push().progress.total == 0)
@@ -186,10 +184,9 @@ struct PushLeaseTests {
                 default: .answer(.answer(400))
                 }
             }
-            let push = device.start { await syncErrorCode { try await first.context.push() } }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             push.cancel()
-            #expect(try await push.value == code)
+            #expect(await syncErrorCode { _ = try await push.value } == code)
             #expect(try !device.hasLease(first))
             try await second.context.push(settings: Self.fails)
             #expect(try await second.queue().isEmpty)
@@ -222,7 +219,7 @@ struct PushLeaseTests {
     func emptying(_ stores: StoreKind, isKilled: Bool) async throws {
         try Device.run(stores) { device, first, second in
             try await Self.insert(["a", "b"], first)
-            first.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(6)) } }
+            device.delay(first, .answer, by: 6)
             let push =
                 isKilled ? nil : device.start { try await first.context.push(settings: PushSettings(maxInFlight: 1)) }
             if isKilled { try device.plantLease(first) }
@@ -245,8 +242,7 @@ struct PushLeaseTests {
 
     @Test(
         "P9 the lease of a process that was killed is taken over, whatever the clock shows",
-        arguments: StoreKind.sharing,
-        ClockChange.allCases)
+        arguments: StoreKind.sharing, ClockChange.allCases)
     func takeover(_ stores: StoreKind, _ change: ClockChange) async throws {
         let device = try Device(stores)
         try device.world.run {
@@ -332,16 +328,15 @@ struct PushLeaseTests {
             try await device.world.sleep(.seconds(1))
             first.transport.clear()
             device.delay(first, way.point, by: 60)
-            let push = device.start { await syncErrorCode { try await first.context.push() } }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             if way.meanwhile == .stillPushes {
-                second.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(90)) } }
+                device.delay(second, .answer, by: 90)
             }
             let other = device.start { try await second.context.push() }
             try await device.world.sleep(.seconds(30))
             let version = try device.world.world.serverRow(id)?.version
             if way.meanwhile == .edits { try await second.items.update(["id": .string(id), "text": "edited"]) }
-            #expect(try await push.value == .otherProcess)
+            #expect(await syncErrorCode { _ = try await push.value } == .otherProcess)
             // The request that was on its way is the last one.
             #expect(first.transport.requests.count == (way.point == .beforeRequest ? 0 : 1))
             #expect(first.context.database.clients.inFlight.isEmpty)
@@ -355,15 +350,11 @@ struct PushLeaseTests {
     }
 
     static func prepare(_ kind: OperationKind, _ client: Client) async throws -> String {
-        guard kind != .insert else {
-            try await insert(["b"], client)
-            return "b"
+        if kind != .insert {
+            try await insert(["a"], client)
+            try await client.context.push()
         }
-        try await insert(["a"], client)
-        try await client.context.push()
-        if kind == .update { try await client.items.update(["id": "a", "text": "two"]) }
-        if kind == .delete { try await client.items.delete(id: "a") }
-        return "a"
+        return try await client.items.edit(kind, ["text": .string(kind == .insert ? "new" : "two")])
     }
 
     private static func expectAgreement(
@@ -383,7 +374,7 @@ struct PushLeaseTests {
     func suspendedAlone(_ stores: StoreKind) async throws {
         try Device.run(stores, suspendsFirst: true) { device, client, _ in
             try await Self.insert(["a", "b", "c"], client)
-            client.transport.inspect { _, _ in .delay { try await device.world.sleep(.seconds(60)) } }
+            device.delay(client, .answer, by: 60)
             #expect(try await client.context.push(settings: PushSettings(maxInFlight: 1)).progress.sent == 3)
             #expect(try !device.hasLease(client))
         }
@@ -399,10 +390,9 @@ struct PushLeaseTests {
                 return ["id": "a", "text": "of the delegate"]
             }
             try await Self.insert(["a"], first)
-            let push = device.start { await syncErrorCode { try await first.context.push() } }
-            try await device.world.sleep(.seconds(1))
+            let push = try await device.startPush(first)
             try await second.context.push()
-            #expect(try await push.value == .otherProcess)
+            #expect(await syncErrorCode { _ = try await push.value } == .otherProcess)
             #expect(first.transport.requests.isEmpty)
             #expect(try device.world.world.state(first) == "local [a=new] queue [] server [a=new]")
         }
