@@ -11,23 +11,13 @@ import TidelineTestSupport
 struct PullSamenessTests {
     // MARK: Versions
 
-    @Test(
-        "F7 a row that was deleted and inserted again with the same version is stored",
-        arguments: StoreKind.perEngine, allPairs(["q", nil], [ServerQuirks.hardDelete, []]))
-    func secondLife(_ stores: StoreKind, _ setting: (String?, ServerQuirks)) async throws {
-        let (queryID, quirks) = setting
-        let world = try World(stores) { $0.reproduce([.original, quirks]) }
-        let (one, other) = (try await world.makeClient(), try await world.makeClient())
-        try await one.pushInsert(["id": "a", "text": "first life"])
-        try await other.items.pull(queryID: queryID)
-        let version = try #require(try other.row("a")?["version"]?.string)
-        try await one.pushDelete("a")
-        if quirks == [] { _ = try world.serverStore.write { try $0.delete(id: "a", from: "TodoItem") } }
-        world.clock.advance(by: .seconds(60))
-        try await one.pushInsert(["id": "a", "text": "second life"])
-        #expect(try world.serverRow("a")?["version"]?.string == version)
-        #expect(try await other.items.pull(queryID: queryID).rowsStored == 1)
-        #expect(try other.texts() == ["second life"])
+    static let lives: [Script] = allPairs(["pull q", "pull"], ["", "erase a; "]).map { pull, erasing in
+        Script(
+            "F7 a row that was deleted and inserted again with the same version is stored: \(erasing)\(pull)",
+            "empty; other insert a='first life'; \(pull); remember a; row a version=?; other delete a",
+            "\(erasing)clock 60; other insert a='second life'; remote a version=?; \(pull); result stored=1",
+            "texts [second life]"
+        ).served { $0.reproduce(erasing.isEmpty ? [.original, .hardDelete] : .original) }
     }
 
     static let backups = ["pull q", "pull"].map { pull in
@@ -53,8 +43,8 @@ struct PullSamenessTests {
     ]
 
     @Test(
-        "F7 a row of a restored server is stored, and one that returns is known", arguments: StoreKind.perEngine,
-        backups + returns)
+        "F7 a row of a restored server or of a second life is stored, and one that returns is known",
+        arguments: StoreKind.perEngine, lives + backups + returns)
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     // MARK: Ids
