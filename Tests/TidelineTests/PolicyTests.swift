@@ -337,8 +337,8 @@ struct PolicyTests {
         let client = try await World(StoreKind.perEngine[3]).makeClient {
             $0.conflictPolicies["TodoItems"] = .serverWins
         }
-        let error = await #expect(throws: SyncError.self) { try await client.context.push() }
-        #expect(error?.code == .invalidArgument && error?.table == "TodoItems")
-        #expect(error?.message.contains("did you mean \"TodoItem\"?") == true)
+        await expectSyncError(.invalidArgument, table: "TodoItems", says: "did you mean \"TodoItem\"?") {
+            try await client.context.push()
+        }
     }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
@@ -107,16 +106,12 @@ struct PurgeTests {
     func forcedInFlight(_ stores: StoreKind) async throws {
         let (_, client) = try await filled(stores)
         try await client.items.update(["id": "r000", "text": "edited"])
-        let code = Mutex<SyncError.Code?>(nil)
-        client.transport.inspect { request, _ in
-            if request.isUpdate {
-                let thrown = await syncErrorCode { try await client.items.forcePurge() }
-                code.withLock { $0 = thrown }
-            }
-            return nil
+        let code = SharedValue<SyncError.Code?>(nil)
+        client.onFirst(\.isUpdate, isEarly: true) {
+            code.value = await syncErrorCode { try await client.items.forcePurge() }
         }
         try await client.context.push()
-        #expect(code.withLock { $0 } == .operationInFlight)
+        #expect(code.value == .operationInFlight)
         #expect(try client.store.versions().count == 3 && client.store.tokens().count == 1)
         #expect(try await client.items.forcePurge() == ForcePurgeResult(rows: 3, operations: 0))
     }
@@ -126,15 +121,13 @@ struct PurgeTests {
         for step in 1...4 {
             let (world, client) = try await World.withClient(stores)
             try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
-            let purge = Mutex<Task<Int, any Error>?>(nil)
+            let purge = SharedValue<Task<Int, any Error>?>(nil)
             client.transport.inspect { _, _ in
-                if client.transport.requests.count == step {
-                    purge.withLock { $0 = Task { try await client.items.purge() } }
-                }
+                if client.transport.requests.count == step { purge.value = Task { try await client.items.purge() } }
                 return nil
             }
             try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
-            #expect(try await purge.withLock { $0 }?.value == 9)
+            #expect(try await purge.value?.value == 9)
             #expect(try client.store.versions().isEmpty && client.store.tokens().isEmpty)
             client.transport.inspect(nil)
             try await client.items.pull(queryID: "q")

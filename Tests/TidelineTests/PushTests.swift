@@ -226,15 +226,13 @@ struct PushTests {
     func cancelWaiting(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
         try await client.items.update(["id": "a", "text": "two"])
-        client.transport.inspect { _, _ in
+        client.onFirst(isEarly: true) {
             let waiting = Task { await syncErrorCode { try await client.context.push() } }
             waiting.cancel()
             #expect(await waiting.value == .cancelled)
-            return nil
         }
         try await client.context.push()
         #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
-        client.transport.inspect(nil)
         try await client.pushUpdate(["id": "a", "text": "three"])
         #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
     }

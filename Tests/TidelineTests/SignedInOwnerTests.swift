@@ -32,8 +32,7 @@ struct SignedInOwnerTests {
             await syncErrorCode { try await client.client.start([SyncSubscription("TodoItem")]) },
         ]
         #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
-        let error = await #expect(throws: SyncError.self) { try await client.context.push() }
-        #expect(error?.message.contains("\"ann\"") == true && error?.message.contains("\"bob\"") == true)
+        await expectSyncError(.otherUser, says: "\"ann\"", "\"bob\"") { try await client.context.push() }
         #expect(client.transport.requests.isEmpty)
         client.client.currentUser = Self.ann
         try await client.context.push()

@@ -163,19 +163,15 @@ struct StaleSaveTests {
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let query = TableQuery("TodoItem").filter(.column("complte") == true)
-        let errors = [
-            await #expect(throws: SyncError.self) { _ = try await client.items.rows(matching: query) },
-            await #expect(throws: SyncError.self) { _ = try await client.items.purge(query) },
-            await #expect(throws: SyncError.self) {
-                _ = try await client.items.rows(matching: TableQuery("TodoItem").order(by: "complte"))
-            },
-            await #expect(throws: SyncError.self) {
-                _ = try await client.items.rows(matching: TableQuery("TodoItem").select("complte"))
-            },
-            await #expect(throws: SyncError.self) { _ = try await client.items.insert(["complte": true]) },
-        ]
-        for error in errors {
-            #expect(error?.code == .invalidArgument && error?.table == "TodoItem" && error?.column == "complte")
+        for call in [
+            { _ = try await client.items.rows(matching: query) }, { _ = try await client.items.purge(query) },
+            { _ = try await client.items.rows(matching: TableQuery("TodoItem").order(by: "complte")) },
+            { _ = try await client.items.rows(matching: TableQuery("TodoItem").select("complte")) },
+            { _ = try await client.items.insert(["complte": true]) },
+        ] as [@Sendable () async throws -> Void] {
+            let error = await expectSyncError(.invalidArgument, table: "TodoItem", column: "complte") {
+                try await call()
+            }
             let text = error.map { "\($0)" } ?? ""
             #expect(text.components(separatedBy: "complte").count == 2, "\(text)")
             #expect(text.contains(#"; did you mean "complete"?"#), "\(text)")

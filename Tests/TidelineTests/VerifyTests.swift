@@ -13,9 +13,7 @@ struct VerifyTests {
         try world.plant("a", "b", "c", "d", at: 10_000)
         world.clock.advance(by: .seconds(60))
         try await client.items.pull(queryID: "all")
-        var row = World.row("a", at: 5, text: "imported")
-        row["priority"] = 1
-        try world.plant([row])
+        try world.plant([World.row("a", at: 5, text: "imported").merging(["priority": 1])])
         try world.plant("n", at: 5)
         try world.remove("b")
         try await client.items.pull(queryID: "all")
@@ -44,13 +42,18 @@ struct VerifyTests {
         #expect(try await client.items.verify().hasDifferences == false)
     }
 
-    @Test("A table in sync is verified with one request and no write", arguments: StoreKind.perEngine)
-    func equal(_ stores: StoreKind) async throws {
-        let world = try World(stores)
+    /// Makes a client that has pulled the rows `a` and `b`.
+    private func makePulled(_ stores: StoreKind) async throws -> Client {
+        let (world, client) = try await World.withClient(stores)
         try world.plant("a", "b", at: 0)
-        let client = try await world.makeClient()
         try await client.items.pull(queryID: "all")
         client.transport.clear()
+        return client
+    }
+
+    @Test("A table in sync is verified with one request and no write", arguments: StoreKind.perEngine)
+    func equal(_ stores: StoreKind) async throws {
+        let client = try await makePulled(stores)
         #expect(try await client.items.verify() == TableComparison(serverRows: 2, localRows: 2))
         #expect(client.transport.requests.count == 1)
     }
@@ -90,10 +93,7 @@ struct VerifyTests {
 
     @Test("A row that is pushed during a verification is not reported", arguments: StoreKind.perEngine)
     func pushedMeanwhile(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        try world.plant("a", "b", at: 0)
-        let client = try await world.makeClient()
-        try await client.items.pull(queryID: "all")
+        let client = try await makePulled(stores)
         client.transport.inspect { request, _ in
             guard request.isList, !request.isLookUp else { return nil }
             return .delay {
