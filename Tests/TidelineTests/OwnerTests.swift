@@ -7,39 +7,17 @@ import TidelineTestStores
 /// L12: queue and tokens belong to one server and, if the app names one, one user.
 @Suite("Owner of a store", .timeLimit(.minutes(15)), .releasesClients)
 struct OwnerTests {
-    /// Makes a client with the given address and user, of a store that is shared with other clients.
-    private func makeClient(
-        _ world: World, over store: TestStore, url: String = "http://server.test", user: String? = nil,
-        answers: Bool = true
-    ) async throws -> SyncClient<TestStore> {
-        var options = SyncOptions()
-        options.userID = user
-        options.environment.sleep = { _ in }
-        let transport = FaultyTransport(service: world.service)
-        if !answers { transport.inspect { _, _ in .loseRequest } }
-        let client = try SyncClient(url: url, store: store, transport: transport, options: options)
-        try await client.define([World.schema])
-        return client
-    }
-
-    private func texts(_ store: TestStore) throws -> [String?] {
-        try store.read { try $0.rows(matching: TableQuery("TodoItem").order(by: "id")).rows.map { $0["text"]?.string } }
-    }
-
     @Test(
         "L12 push and pull refuse another server, and nothing is sent", arguments: StoreKind.perEngine,
         ["https://server.test", "http://other.test", "http://server.test:8080", "http://server.test/app"])
     func otherServer(_ stores: StoreKind, url: String) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let first = try await makeClient(world, over: store)
-        try await first.table("TodoItem").insert(["id": "a", "text": "one"])
-        try await first.context.push()
-        try await first.table("TodoItem").update(["id": "a", "text": "two"])
+        let (world, first) = try await World.withSyncedClient(stores)
+        try await first.items.update(["id": "a", "text": "two"])
         let other = try World(stores)
-        let moved = try await makeClient(other, over: store, url: url)
+        let moved = try await other.makeClient(over: first.store, url: url)
         await expectSyncError(.otherServer, says: url, "switchServer", "wipe") { try await moved.context.push() }
-        #expect(await syncErrorCode { try await moved.table("TodoItem").pull() } == .otherServer)
-        #expect(await syncErrorCode { try await moved.table("TodoItem").pull(queryID: "q") } == .otherServer)
+        #expect(await syncErrorCode { try await moved.items.pull() } == .otherServer)
+        #expect(await syncErrorCode { try await moved.items.pull(queryID: "q") } == .otherServer)
         #expect(try other.serverTexts().isEmpty)
         try await first.context.push()
         #expect(try world.serverTexts() == ["two"])
@@ -47,45 +25,42 @@ struct OwnerTests {
 
     @Test(
         "L12 different addresses of the same server are equal",
-        arguments: [
-            "HTTP://Server.Test", "http://server.test/", "http://server.test:80", "http://server.test.",
-        ])
+        arguments: ["HTTP://Server.Test", "http://server.test/", "http://server.test:80", "http://server.test."])
     func sameServer(url: String) async throws {
-        let (world, store) = (try World(.simplest), try StoreKind.simplest.makeStore())
+        let (world, client) = try await World.withClient(.simplest)
         try world.plant([World.row("a", at: 0)])
-        try await makeClient(world, over: store).table("TodoItem").pull()
-        try await makeClient(world, over: store, url: url).table("TodoItem").pull()
+        try await client.items.pull()
+        try await world.makeClient(over: client.store, url: url).items.pull()
         #expect(try ServerAddress("https://[::443]:443/App%20x").identity == "https://[::443]/App%20x")
     }
 
     @Test("L12 an unreachable address does not bind the store", arguments: StoreKind.perEngine)
     func unreachable(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let mistyped = try await makeClient(world, over: store, url: "http://sever.test", answers: false)
-        try await mistyped.table("TodoItem").insert(["id": "a", "text": "one"])
-        #expect(await syncErrorCode { try await mistyped.context.push() } == .network)
-        try await makeClient(world, over: store).context.push()
+        let world = try World(stores)
+        let mistyped = try await world.makeClient(over: stores.makeStore(), url: "http://sever.test")
+        try await mistyped.items.insert(["id": "a", "text": "one"])
+        await mistyped.pushLosing(.loseRequest)
+        try await world.makeClient(store: mistyped.store).context.push()
         #expect(try world.serverTexts() == ["one"])
     }
 
     @Test("L12 push, pull and local changes refuse another user", arguments: StoreKind.perEngine)
     func otherUser(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let ann = try await makeClient(world, over: store, user: "ann")
-        try await ann.table("TodoItem").insert(["id": "a", "text": "hers"])
-        let bob = try await makeClient(world, over: store, user: "bob")
-        let items = bob.table("TodoItem")
+        let (world, ann) = try await World.withClient(stores) { $0.userID = "ann" }
+        try await ann.items.insert(["id": "a", "text": "hers"])
+        let bob = try await world.makeClient(store: ann.store) { $0.userID = "bob" }
+        let nobody = try await world.makeClient(store: ann.store)
         let codes = [
-            await syncErrorCode { try await items.insert(["id": "b", "text": "his"]) },
-            await syncErrorCode { try await items.update(["id": "a", "text": "his"]) },
-            await syncErrorCode { try await items.delete(id: "a") },
+            await syncErrorCode { try await bob.items.insert(["id": "b", "text": "his"]) },
+            await syncErrorCode { try await bob.items.update(["id": "a", "text": "his"]) },
+            await syncErrorCode { try await bob.items.delete(id: "a") },
             await syncErrorCode { try await bob.context.push() },
-            await syncErrorCode { try await items.pull() },
-            await syncErrorCode { try await makeClient(world, over: store).context.push() },
+            await syncErrorCode { try await bob.items.pull() },
+            await syncErrorCode { try await nobody.context.push() },
         ]
         #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
         await expectSyncError(.otherUser, says: "ann", "bob") { try await bob.context.push() }
-        #expect(try texts(store) == ["hers"])
+        #expect(try ann.texts() == ["hers"])
         #expect(try world.serverTexts().isEmpty)
         try await ann.context.push()
         #expect(try world.serverTexts() == ["hers"])
@@ -94,75 +69,71 @@ struct OwnerTests {
     @Test("L12 local changes see the user that another process has recorded meanwhile", arguments: StoreKind.sharing)
     func userOfAnotherProcess(_ stores: StoreKind) async throws {
         let (world, file) = (try World(stores), try StoreFiles(stores))
-        let nobody = try await makeClient(world, over: try file.open())
-        for id in ["a", "b"] { try await nobody.table("TodoItem").insert(["id": .string(id)]) }
-        let ann = try await makeClient(world, over: try file.open(), user: "ann")
-        try await ann.table("TodoItem").insert(["id": "c"])
-        #expect(await syncErrorCode { try await nobody.table("TodoItem").insert(["id": "d"]) } == .otherUser)
+        let nobody = try await world.makeClient(store: try file.open())
+        for id in ["a", "b"] { try await nobody.items.insert(["id": .string(id)]) }
+        let ann = try await world.makeClient(store: try file.open()) { $0.userID = "ann" }
+        try await ann.items.insert(["id": "c"])
+        #expect(await syncErrorCode { try await nobody.items.insert(["id": "d"]) } == .otherUser)
     }
 
     @Test("L12 the user of a transaction that rolled back is recorded by the next one", arguments: StoreKind.perEngine)
     func userAfterRollback(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let ann = try await makeClient(world, over: store, user: "ann")
-        try await ann.define([TableSchema("Other", columns: [.string("text")])])
+        let (world, ann) = try await World.withClient(stores) { $0.userID = "ann" }
+        try await ann.client.define([TableSchema("Other", columns: [.string("text")])])
         await #expect(throws: CancellationError.self) {
-            try await ann.transaction { transaction in
+            try await ann.client.transaction { transaction in
                 for table in ["TodoItem", "Other"] { try transaction.insert(["id": "gone"], into: table) }
                 throw CancellationError()
             }
         }
-        try await ann.table("TodoItem").insert(["id": "a"])
-        let bob = try await makeClient(world, over: store, user: "bob")
-        #expect(await syncErrorCode { try await bob.table("TodoItem").insert(["id": "b"]) } == .otherUser)
+        try await ann.items.insert(["id": "a"])
+        let bob = try await world.makeClient(store: ann.store) { $0.userID = "bob" }
+        #expect(await syncErrorCode { try await bob.items.insert(["id": "b"]) } == .otherUser)
     }
 
     @Test("L12 a store without a user is bound to the first user named", arguments: StoreKind.perEngine)
     func firstUser(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let nobody = try await makeClient(world, over: store)
-        try await nobody.table("TodoItem").insert(["id": "a", "text": "one"])
-        try await nobody.context.push()
-        try await makeClient(world, over: store, user: "ann").table("TodoItem").pull(queryID: "q")
-        #expect(
-            await syncErrorCode { try await makeClient(world, over: store, user: "bob").context.push() } == .otherUser)
+        let (world, nobody) = try await World.withClient(stores)
+        try await nobody.pushInsert(["id": "a", "text": "one"])
+        let ann = try await world.makeClient(store: nobody.store) { $0.userID = "ann" }
+        try await ann.items.pull(queryID: "q")
+        let bob = try await world.makeClient(store: nobody.store) { $0.userID = "bob" }
+        #expect(await syncErrorCode { try await bob.context.push() } == .otherUser)
     }
 
     @Test("L12 local changes without a user are refused as soon as the store has one", arguments: StoreKind.perEngine)
     func noUser(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let guest = try await makeClient(world, over: store)
-        let items = guest.table("TodoItem")
-        try await items.insert(["id": "a", "text": "one"])
-        try await guest.context.push()
+        let (world, guest) = try await World.withSyncedClient(stores)
+        let items = guest.items
         try await items.update(["id": "a", "text": "two"])
-        let ann = try await makeClient(world, over: store, user: "ann")
-        try await ann.table("TodoItem").insert(["id": "b", "text": "hers"])
+        let ann = try await world.makeClient(store: guest.store) { $0.userID = "ann" }
+        try await ann.items.insert(["id": "b", "text": "hers"])
         let codes = [
             await syncErrorCode { try await items.insert(["id": "c", "text": "whose"]) },
             await syncErrorCode { try await items.update(["id": "b", "text": "whose"]) },
             await syncErrorCode { try await items.update(id: "b") { $0["text"] = "whose" } },
             await syncErrorCode { try await items.delete(id: "b") },
             await syncErrorCode {
-                _ = try await guest.transaction { try $0.insert(["id": "c", "text": "whose"], into: "TodoItem") }
+                _ = try await guest.client.transaction {
+                    try $0.insert(["id": "c", "text": "whose"], into: "TodoItem")
+                }
             },
         ]
         #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
-        #expect(try texts(store) == ["two", "hers"])
+        #expect(try guest.texts() == ["hers", "two"])
         try await ann.context.push()
         #expect(try world.serverTexts() == ["hers", "two"])
-        try await ann.wipe()
+        try await ann.client.wipe()
         try await items.insert(["id": "c", "text": "new"])
-        #expect(try texts(store) == ["new"])
+        #expect(try guest.texts() == ["new"])
     }
 
     @Test("L12 resolutions of another user, or of a client without one, are refused", arguments: StoreKind.perEngine)
     func resolutions(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let ann = try await makeClient(world, over: store, user: "ann")
-        try await ann.table("TodoItem").insert(["id": "a", "text": "hers"])
+        let (world, ann) = try await World.withClient(stores) { $0.userID = "ann" }
+        try await ann.items.insert(["id": "a", "text": "hers"])
         for user in ["bob", nil] {
-            let other = try await makeClient(world, over: store, user: user)
+            let other = try await world.makeClient(store: ann.store) { $0.userID = user }
             let operation = try #require(try await other.context.pendingOperations().first)
             let error = TableOperationError(waiting: operation, resolver: other.context.resolver)
             let item: Row = ["id": "a", "text": "his"]
@@ -175,7 +146,7 @@ struct OwnerTests {
             #expect(codes.allSatisfy { $0 == .otherUser }, "\(codes)")
             #expect(!error.isHandled)
         }
-        #expect(try texts(store) == ["hers"])
+        #expect(try ann.texts() == ["hers"])
         try await ann.context.push()
         #expect(try world.serverTexts() == ["hers"])
     }
@@ -186,20 +157,19 @@ struct OwnerTests {
         "L12 after a switch the rows are pulled from the new server, and pending changes are sent to it",
         arguments: StoreKind.perEngine)
     func switching(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let first = try await makeClient(world, over: store)
-        try await first.table("TodoItem").insert(["id": "a", "text": "only there"])
-        try await first.table("TodoItem").insert(["id": "c", "text": "both"])
-        try await first.table("TodoItem").pull(queryID: "q")
-        try await first.table("TodoItem").insert(["id": "n", "text": "new"])
+        let first = try await World(stores).makeClient()
+        try await first.items.insert(["id": "a", "text": "only there"])
+        try await first.items.insert(["id": "c", "text": "both"])
+        try await first.items.pull(queryID: "q")
+        try await first.items.insert(["id": "n", "text": "new"])
         let other = try World(stores)
         other.clock.advance(by: .seconds(-86_400))
         try other.plant([World.row("o", at: -864_000_000_000, text: "only here")])
-        let moved = try await makeClient(other, over: store, url: "http://other.test")
-        #expect(try await moved.switchServer(keepingPending: true) == ForcePurgeResult(rows: 2, operations: 0))
-        #expect(try texts(store) == ["new"])
-        try await moved.table("TodoItem").pull(queryID: "q")
-        #expect(try texts(store) == ["new", "only here"])
+        let moved = try await other.makeClient(over: first.store, url: "http://other.test")
+        #expect(try await moved.client.switchServer(keepingPending: true) == ForcePurgeResult(rows: 2, operations: 0))
+        #expect(try moved.texts() == ["new"])
+        try await moved.items.pull(queryID: "q")
+        #expect(try moved.texts() == ["new", "only here"])
         #expect(try other.serverTexts() == ["new", "only here"])
         #expect(await syncErrorCode { try await first.context.push() } == .otherServer)
     }
@@ -207,18 +177,19 @@ struct OwnerTests {
     @Test("L12 a switch without pending changes, and a wipe, leave an empty store", arguments: StoreKind.perEngine)
     func wiping(_ stores: StoreKind) async throws {
         for wipes in [false, true] {
-            let (world, store) = (try World(stores), try stores.makeStore())
-            let ann = try await makeClient(world, over: store, user: "ann")
-            try await ann.table("TodoItem").insert(["id": "a", "text": "one"])
-            try await ann.table("TodoItem").pull(queryID: "q")
-            try await ann.table("TodoItem").update(["id": "a", "text": "two"])
-            let bob = try await makeClient(world, over: store, user: "bob")
-            let result = wipes ? try await bob.wipe() : try await bob.switchServer(keepingPending: false)
+            let (world, ann) = try await World.withClient(stores) { $0.userID = "ann" }
+            let store = ann.store
+            try await ann.items.insert(["id": "a", "text": "one"])
+            try await ann.items.pull(queryID: "q")
+            try await ann.items.update(["id": "a", "text": "two"])
+            let bob = try await world.makeClient(store: store) { $0.userID = "bob" }
+            let result =
+                wipes ? try await bob.client.wipe() : try await bob.client.switchServer(keepingPending: false)
             #expect(result == ForcePurgeResult(rows: 1, operations: 1))
-            #expect(try texts(store).isEmpty && store.tokens().isEmpty)
+            #expect(try bob.texts().isEmpty && store.tokens().isEmpty)
             #expect(try await bob.context.pendingOperationsCount == 0)
             // After a wipe the store has no owner.
-            let code = await syncErrorCode { try await ann.table("TodoItem").insert(["id": "n"]) }
+            let code = await syncErrorCode { try await ann.items.insert(["id": "n"]) }
             #expect(code == (wipes ? nil : .otherUser))
             let counter = try store.read { try $0.row(in: "MS_TableConfig", id: "lastOperationId") }?["value"]?.string
             #expect(counter?.split(separator: " ").first.flatMap { Int64($0) } ?? 0 >= (wipes ? 3 : 2))
@@ -227,12 +198,11 @@ struct OwnerTests {
 
     @Test("L12 an app table that is not synchronized survives a wipe", arguments: StoreKind.perEngine)
     func localTables(_ stores: StoreKind) async throws {
-        let (world, store) = (try World(stores), try stores.makeStore())
-        let client = try await makeClient(world, over: store)
-        try store.define([TableSchema("Settings", columns: [.string("text")])])
-        try store.write { try $0.upsert(["id": "a", "text": "kept"], into: "Settings") }
-        try await client.wipe()
-        #expect(try store.read { try $0.count(TableQuery("Settings")) } == 1)
+        let client = try await World(stores).makeClient()
+        try client.store.define([TableSchema("Settings", columns: [.string("text")])])
+        try client.store.write { try $0.upsert(["id": "a", "text": "kept"], into: "Settings") }
+        try await client.client.wipe()
+        #expect(try client.store.read { try $0.count(TableQuery("Settings")) } == 1)
     }
 
     @Test("L12 a wipe that fails in the store changes nothing", arguments: StoreKind.perEngine)

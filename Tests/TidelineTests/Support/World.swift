@@ -42,13 +42,14 @@ struct World: Sendable {
 
     /// Makes a client of a store of any type, such as one that fails, with the given tables.
     func makeClient<Store: LocalStore>(
-        over store: Store, tables: [TableSchema] = [World.schema], configure: (inout SyncOptions) -> Void = { _ in }
+        over store: Store, tables: [TableSchema] = [World.schema], url: String = "http://server.test",
+        configure: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> WorldClient<Store> {
         var options = SyncOptions.inDialect
         options.environment.sleep = { _ in }
         configure(&options)
         let transport = FaultyTransport(service: service, executor: options.environment.taskExecutor)
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport, options: options)
+        let client = try SyncClient(url: url, store: store, transport: transport, options: options)
         try await client.define(tables)
         let made = WorldClient(client: client, transport: transport, store: store)
         ReleasingClients.register(made)
