@@ -307,8 +307,7 @@ struct PullTests {
                  {"id":"b","text":"b","version":"1","updatedAt":"2026-11-21T08:00:00.0000001Z"}]
                 """)
         }
-        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define([World.schema])
+        let client = try await transport.makeClient(stores, tables: [World.schema])
         try await client.table("TodoItem").pull(queryID: "all")
         #expect(try client.store.versions() == ["a": "1", "b": "1"])
         #expect(transport.requests[1].target.contains("updatedAt ge datetimeoffset'2026-11-21T08:00:00.0000001Z'"))

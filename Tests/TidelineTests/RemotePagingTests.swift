@@ -21,8 +21,8 @@ struct RemotePagingTests {
     }
 
     /// Makes a table without a definition, on a server with the given transport.
-    private func remote(_ transport: ScriptedTransport, url: String = "http://server.test") throws -> RemoteTable {
-        try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport).remoteTable("Old")
+    private func remote(_ transport: ScriptedTransport) async throws -> RemoteTable {
+        try await transport.makeClient().remoteTable("Old")
     }
 
     private func texts(_ rows: RemoteTable.Rows) async throws -> [String] {
@@ -70,7 +70,7 @@ struct RemotePagingTests {
     @Test("a selection without id returns rows without IDs", arguments: StoreKind.perEngine)
     func selection(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { _ in .answer(200, #"[{"text":"a"},{"text":"a","due":null}]"#) }
-        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
+        let client = try await transport.makeClient(stores)
         for _ in 1...2 {
             let remote = client.remoteTable("TodoItem")
             let rows = try await remote.read(TableQuery("TodoItem").select("text", "due")).rows
@@ -90,8 +90,7 @@ struct RemotePagingTests {
         let transport = ScriptedTransport { exchange in
             .answer(200, exchange.target.contains("/a") || exchange.method == .post ? #"{"id":"a"}"# : "[]")
         }
-        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define([World.schema])
+        let client = try await transport.makeClient(stores, tables: [World.schema])
         let remote = client.remoteTable("TodoItem")
         let parameters = [(name: "p", value: "1 2"), (name: "q", value: "&")]
         _ = try await remote.read(parameters: parameters)
@@ -116,7 +115,7 @@ struct RemotePagingTests {
                 #"{"id":7,"name":"x","n":1,"f":1.5,"b":true,"none":null,"list":[1],"date":"2026-01-02T03:04:05Z"}"#
             return .answer(200, exchange.target.contains("/7") ? row : #"{"count":3,"results":["# + row + "]}")
         }
-        let remote = try remote(transport)
+        let remote = try await remote(transport)
         let expected: Row = [
             "id": 7, "name": "x", "n": 1, "f": 1.5, "b": true, "none": .null, "list": .json("[1]"),
             "date": "2026-01-02T03:04:05Z",
@@ -136,7 +135,7 @@ struct RemotePagingTests {
     @Test("an insert without an ID into a table without a definition is sent once, and the server makes the ID")
     func serverMadeID() async throws {
         let transport = ScriptedTransport { .answer($0.number == 1 ? 201 : 503, #"{"id":12,"name":"x"}"#) }
-        let remote = try remote(transport)
+        let remote = try await remote(transport)
         #expect(try await remote.insert(["name": "x"]).id == .int(12))
         #expect(await syncErrorCode { _ = try await remote.insert(["name": "x"]) } == .network)
         #expect(transport.requests.map(\.body) == [#"{"name":"x"}"#, #"{"name":"x"}"#])
@@ -146,7 +145,7 @@ struct RemotePagingTests {
         "an answer with another row than the requested one is an error that names both",
         arguments: [#"{"id":"b","name":"x"}"#, #"{"id":5,"name":"x"}"#])
     func otherRow(body: String) async throws {
-        let remote = try remote(ScriptedTransport { _ in .answer(200, body) })
+        let remote = try await remote(ScriptedTransport { _ in .answer(200, body) })
         for call in [
             { _ = try await remote.lookup(id: "a") }, { _ = try await remote.insert(["id": "a", "name": "x"]) },
             { _ = try await remote.update(["id": "a", "name": "x"]) }, { _ = try await remote.undelete(id: "a") },
@@ -163,7 +162,7 @@ struct RemotePagingTests {
             #"{"results":[],"count":-1}"#, #"{"results":[],"count":1.5}"#, #"{"results":[],"results":[]}"#, "[]x",
         ])
     func badPages(body: String) async throws {
-        let remote = try remote(ScriptedTransport { _ in .answer(200, body) })
+        let remote = try await remote(ScriptedTransport { _ in .answer(200, body) })
         await expectSyncError(.invalidAnswer, table: "Old", status: 200, says: "byte ") { _ = try await remote.read() }
     }
 
@@ -176,7 +175,7 @@ struct RemotePagingTests {
             let next = "<http://server.test/tables/Old?$skip=\(exchange.number % length)>; rel=next"
             return .answer(200, #"[{"id":"a"}]"#, headers: [.link: next])
         }
-        let remote = try remote(transport)
+        let remote = try await remote(transport)
         await expectSyncError(.noProgress, table: "Old") { for try await _ in remote.readAll() {} }
         #expect(transport.requests.count < 40)
     }
@@ -188,7 +187,7 @@ struct RemotePagingTests {
             let next = "<http://server.test/tables/Old?$skip=\(exchange.number)>; rel=next"
             return .answer(200, exchange.number == 9 ? #"[{"id":"a"}]"# : "[]", headers: [.link: next])
         }
-        let remote = try remote(transport)
+        let remote = try await remote(transport)
         var rows = remote.readAll().makeAsyncIterator()
         #expect(try await rows.next()?.id == "a")
         await expectSyncError(.noProgress) { _ = try await rows.next() }

@@ -57,8 +57,7 @@ struct RemoteTableTests {
     @Test("RemoteTable never sends system columns, and the version only as If-Match", arguments: StoreKind.perEngine)
     func systemColumns(_ stores: StoreKind) async throws {
         let transport = ScriptedTransport { _ in .answer(200, #"{"id":"a"}"#) }
-        let client = try SyncClient(url: "http://server.test", store: stores.makeStore(), transport: transport)
-        try await client.define([World.schema])
+        let client = try await transport.makeClient(stores, tables: [World.schema])
         let row: Row = [
             "id": "a", "text": "x", "version": "v\"1", "createdAt": .timestamp(.min), "updatedAt": .timestamp(.min),
             "deleted": true,

@@ -10,16 +10,7 @@ import TidelineWire
 /// Direct requests and the responses of original servers.
 @Suite("Remote table: original servers", .releasesClients)
 struct RemoteTruthTests {
-    private func makeClient(
-        _ transport: ScriptedTransport, url: String = "http://server.test:8080/app",
-        dialect: ServerDialect = .zumo2, _ configure: (inout SyncOptions) -> Void = { _ in }
-    ) throws -> SyncClient<TestStore> {
-        var options = SyncOptions()
-        options.dialect = dialect
-        options.environment.sleep = { _ in }
-        configure(&options)
-        return try SyncClient(url: url, store: StoreKind.simplest.makeStore(), transport: transport, options: options)
-    }
+    private static let url = "http://server.test:8080/app"
 
     @Test(
         "a link without port, or with another path, is followed by its $skip and $top on the own URL",
@@ -38,7 +29,7 @@ struct RemoteTruthTests {
                 ? .answer(200, #"[{"id":"a"},{"id":"b"}]"#, headers: [HTTPField.Name("Link") ?? .accept: link])
                 : .answer(200, #"[{"id":"c"}]"#)
         }
-        let remote = try makeClient(transport).remoteTable("Old")
+        let remote = try await transport.makeClient(url: Self.url).remoteTable("Old")
         var ids: [String] = []
         for try await row in remote.readAll(TableQuery("Old").filter(.column("n") == 1), parameters: [("p", "1")]) {
             ids.append(row.idText)
@@ -60,27 +51,27 @@ struct RemoteTruthTests {
                     ? #"{"items":[{"id":"a"}],"nextLink":"http://server.test/api/old?$skip=1&$top=5"}"#
                     : #"{"items":[{"id":"b"}]}"#)
         }
-        let remote = try makeClient(transport, dialect: .datasync3).remoteTable("Old")
+        let remote = try await transport.makeClient(url: Self.url) { $0.dialect = .datasync3 }.remoteTable("Old")
         var count = 0
         for try await _ in remote.readAll() { count += 1 }
         #expect(count == 2 && transport.requests.last?.url.contains(":8080/app/tables/Old?$skip=1&$top=5") == true)
     }
 
     static let foreign: [(String, String)] =
-        ["http://server.test/other?page=2", "http://server.test/x?$skip=-2"].map { ($0, "http://server.test:8080/app") }
+        ["http://server.test/other?page=2", "http://server.test/x?$skip=-2"].map { ($0, url) }
         + allPairs(
             [
                 "http://other.test/app/tables/Old?$skip=2", "//other.test/tables/Old?$skip=2",
                 "http://server.test@other.test/?$skip=2", "https://server.test/app/tables/Old?$skip=2",
                 "https://server.test/tables/Old?$skip=1", "http://server.test:81/tables/Old", "file:///etc/passwd",
-            ], ["http://server.test", "http://server.test:8080/app"])
+            ], ["http://server.test", url])
 
     @Test("a link to another host, or elsewhere without $skip, is an error, whatever reads pages", arguments: foreign)
     func foreignLinks(_ test: (link: String, url: String)) async throws {
         let transport = ScriptedTransport { _ in
             .answer(200, #"[{"id":"a"}]"#, headers: [HTTPField.Name("Link") ?? .accept: "<\(test.link)>; rel=next"])
         }
-        let remote = try makeClient(transport, url: test.url).remoteTable("Old")
+        let remote = try await transport.makeClient(url: test.url).remoteTable("Old")
         let page = try await remote.read()
         #expect(await syncErrorCode { _ = try await remote.read(after: page) } == .invalidAnswer)
         #expect(transport.requests.count == 1)
@@ -94,8 +85,7 @@ struct RemoteTruthTests {
     @Test("an insert without an id returns the row with the id that the server made", arguments: [false, true])
     func serverMadeID(isDefined: Bool) async throws {
         let transport = ScriptedTransport { _ in .answer(201, #"{"id":"SRV-1","text":"x","version":"1"}"#) }
-        let client = try makeClient(transport)
-        if isDefined { try await client.define([World.schema]) }
+        let client = try await transport.makeClient(tables: isDefined ? [World.schema] : [])
         let row = try await client.remoteTable("TodoItem").insert(["text": "x"])
         #expect(row.id == "SRV-1" && row["text"] == "x")
         // The response must have the requested row.
@@ -112,7 +102,7 @@ struct RemoteTruthTests {
                 ? .answer(200, exchange.target.contains("'a'") ? #"[{"id":"A","deleted":true}]"# : "[]")
                 : .answer(404)
         }
-        let client = try makeClient(transport)
+        let client = try await transport.makeClient()
         let remote = client.remoteTable("Old")
         #expect(try await remote.lookup(id: "a", includeDeleted: true, parameters: [("p", "1")])?["deleted"] == true)
         #expect(transport.requests.count == 1 && transport.requests[0].target.contains("__includeDeleted=true"))
@@ -128,7 +118,7 @@ struct RemoteTruthTests {
 
     @Test("a list that the server does not have is an error of the table, not a missing row")
     func lookupWithoutTable() async throws {
-        let remote = try makeClient(ScriptedTransport { _ in .answer(404) }).remoteTable("Old")
+        let remote = try await ScriptedTransport { _ in .answer(404) }.makeClient().remoteTable("Old")
         #expect(await syncErrorCode { _ = try await remote.lookup(id: "a", includeDeleted: true) } == .rejected)
     }
 
@@ -141,8 +131,7 @@ struct RemoteTruthTests {
                 ? .answer(409, #"{"id":"a","text":"my own words"\#(version)}"#)
                 : .answer(200, #"[{"id":"a","text":"theirs","version":"7"}]"#)
         }
-        let client = try makeClient(transport)
-        if isDefined { try await client.define([World.schema]) }
+        let client = try await transport.makeClient(tables: isDefined ? [World.schema] : [])
         let error = await expectSyncError(.conflict, status: 409, says: "HTTP 409 Conflict") {
             _ = try await client.remoteTable("TodoItem").insert(["id": "a", "text": "my own words"])
         }
@@ -153,8 +142,9 @@ struct RemoteTruthTests {
     @Test("the options' Accept replaces that of the protocol, and a call's own that of the options")
     func accept() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
-        let client = try makeClient(transport) { $0.headers[.accept] = "application/json;odata=none" }
-        try await client.define([World.schema])
+        let client = try await transport.makeClient(tables: [World.schema]) {
+            $0.headers[.accept] = "application/json;odata=none"
+        }
         _ = try await client.remoteTable("TodoItem").read()
         try await client.table("TodoItem").pull()
         _ = try await client.invokeAPI("x")
@@ -167,7 +157,7 @@ struct RemoteTruthTests {
     func limitZero(_ dialect: ServerDialect) async throws {
         let rows = dialect == .zumo2 ? "results" : "items"
         let transport = ScriptedTransport { _ in .answer(200, #"{"\#(rows)":[{"id":"a"}],"count":3}"#) }
-        let remote = try makeClient(transport, dialect: dialect).remoteTable("Old")
+        let remote = try await transport.makeClient { $0.dialect = dialect }.remoteTable("Old")
         for query in [TableQuery("Old").limit(0), TableQuery("Old").limit(0).includingTotalCount()] {
             let page = try await remote.read(query)
             #expect(page.rows.isEmpty && !page.hasNext)
@@ -188,8 +178,7 @@ struct RemoteTruthTests {
         ] as [(PushSettings, String)])
     func pushSettings(_ settings: PushSettings, names: String) async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
-        let client = try makeClient(transport)
-        try await client.define([World.schema])
+        let client = try await transport.makeClient(tables: [World.schema])
         try await client.table("TodoItem").insert(["id": "a", "text": "x"])
         for call in [
             { try await client.push(settings: settings) },

@@ -10,23 +10,14 @@ import TidelineTestStores
 /// Custom APIs of the server, and sign-in with a provider's token.
 @Suite("APIs and sign-in")
 struct ServiceTests {
-    private func makeClient(
-        _ transport: ScriptedTransport, configure: (inout SyncOptions) -> Void = { _ in }
-    ) throws -> SyncClient<TestStore> {
-        var options = SyncOptions()
-        options.environment.sleep = { _ in }
-        configure(&options)
-        return try SyncClient(
-            url: "http://server.test/app", store: StoreKind.simplest.makeStore(), transport: transport, options: options
-        )
-    }
-
     // MARK: APIs
 
     @Test("an API receives method, parameters, headers and body, and its answer is returned completely")
     func invokes() async throws {
         let transport = ScriptedTransport { _ in .answer(202, "not JSON", headers: [.eTag: "\"e\""]) }
-        let client = try makeClient(transport) { $0.headers[.accept] = "text/html" }
+        let client = try await transport.makeClient(url: "http://server.test/app") {
+            $0.headers[.accept] = "text/html"
+        }
         let answer = try await client.invokeAPI(
             "v1/sum it", method: .put, parameters: [("$a b", "1&2"), ("c", "")], headers: [.accept: "text/plain"],
             body: Array("{}".utf8))
@@ -50,7 +41,8 @@ struct ServiceTests {
             (504, .network),
         ])
     func failures(status: Int, code: SyncError.Code) async throws {
-        let client = try makeClient(ScriptedTransport { _ in .answer(status, #"{"error":"that's why"}"#) })
+        let transport = ScriptedTransport { _ in .answer(status, #"{"error":"that's why"}"#) }
+        let client = try await transport.makeClient()
         await expectSyncError(code, status: status, says: "that's why") { _ = try await client.invokeAPI("sum") }
     }
 
@@ -61,7 +53,7 @@ struct ServiceTests {
         ])
     func retries(method: HTTPRequest.Method, requests: Int) async throws {
         let transport = ScriptedTransport { _ in .answer(503) }
-        let client = try makeClient(transport)
+        let client = try await transport.makeClient()
         #expect(await syncErrorCode { _ = try await client.invokeAPI("sum", method: method) } == .network)
         #expect(transport.requests.count == requests)
     }
@@ -73,7 +65,7 @@ struct ServiceTests {
         ])
     func badNames(name: String) async throws {
         let transport = ScriptedTransport { _ in .answer(200) }
-        let client = try makeClient(transport)
+        let client = try await transport.makeClient()
         #expect(await syncErrorCode { _ = try await client.invokeAPI(name) } == .invalidArgument)
         for provider in ["", " ", ".", ".."] {
             let code = await syncErrorCode { _ = try await client.signIn(provider: provider, token: [:]) }
@@ -92,7 +84,7 @@ struct ServiceTests {
         let transport = ScriptedTransport { exchange in
             .answer(200, exchange.target.hasPrefix("/app/.auth") ? Self.signedIn : "[]")
         }
-        let client = try makeClient(transport)
+        let client = try await transport.makeClient(url: "http://server.test/app")
         client.currentUser = SignedInUser(userID: "old", authenticationToken: "OLD")
         let user = try await client.signIn(provider: "facebook", token: ["access_token": "PROVIDER", "a": "\""])
         #expect(user == SignedInUser(userID: "sid:7", authenticationToken: "SECRET-1") && client.currentUser == user)
@@ -119,7 +111,7 @@ struct ServiceTests {
             }
             return .answer(401)
         }
-        let client = try makeClient(transport) { options in
+        let client = try await transport.makeClient { options in
             options.authorization = { refresh in
                 guard refresh else { return HTTPField(name: .authorization, value: "old") }
                 guard signingIn.withLock({ $0?.currentUser }) != nil else { throw Expired() }
@@ -135,7 +127,7 @@ struct ServiceTests {
     func ownAuthorization() async throws {
         let transport = ScriptedTransport { _ in .answer(200, "[]") }
         let header = Mutex<HTTPField?>(HTTPField(name: .authorization, value: "Bearer x"))
-        let client = try makeClient(transport) { $0.authorization = { _ in header.withLock { $0 } } }
+        let client = try await transport.makeClient { $0.authorization = { _ in header.withLock { $0 } } }
         client.currentUser = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
         _ = try await client.invokeAPI("x")
         header.withLock { $0 = nil }
@@ -153,7 +145,7 @@ struct ServiceTests {
             #"{"authenticationToken":"a\nb","user":{"userId":"x"}}"#,
         ])
     func badSignIns(body: String) async throws {
-        let client = try makeClient(ScriptedTransport { _ in .answer(200, body) })
+        let client = try await ScriptedTransport { _ in .answer(200, body) }.makeClient()
         let before = SignedInUser(userID: "old", authenticationToken: "OLD")
         client.currentUser = before
         await expectSyncError(.invalidAnswer, status: 200) { _ = try await client.signIn(provider: "aad", token: [:]) }
@@ -169,7 +161,7 @@ struct ServiceTests {
         for (authorization, secret) in [
             (nil, "SECRET-1"), ("Bearer SECRET-3", "SECRET-3"), ("SharedKey SECRET-4 v1", "SECRET-4"),
         ] as [(String?, String)] {
-            let client = try makeClient(transport) {
+            let client = try await transport.makeClient {
                 $0.logger = log.logger
                 guard let authorization else { return }
                 $0.authorization = { _ in HTTPField(name: .authorization, value: authorization) }
@@ -199,9 +191,8 @@ struct ServiceTests {
         let transport = ScriptedTransport { exchange in
             .answer(200, exchange.number == 1 ? #"[{"id":"a","text":"SECRET-1","version":"1"}]"# : "[]")
         }
-        let client = try makeClient(transport)
+        let client = try await transport.makeClient(tables: [World.schema])
         client.currentUser = SignedInUser(userID: "a", authenticationToken: "SECRET-1")
-        try await client.define([World.schema])
         try await client.table("TodoItem").pull()
         #expect(try await client.table("TodoItem").row(id: "a")?["text"] == "SECRET-1")
     }
@@ -213,10 +204,10 @@ struct ServiceTests {
                 ? .answer(200, #"[{"id":"a","text":"x","version":"1"}]"#)
                 : .answer(412, #"{"id":"a","text":"dev notes","version":"dev2"}"#, headers: [.eTag: "\"dev2\""])
         }
-        let client = try makeClient(transport) {
+        let tables = [TableSchema("TodoItem", columns: [.string("text")])]
+        let client = try await transport.makeClient(tables: tables) {
             $0.authorization = { _ in HTTPField(name: .authorization, value: "Bearer dev") }
         }
-        try await client.define([TableSchema("TodoItem", columns: [.string("text")])])
         var server: Row?
         if isDirect {
             let row: Row = ["id": "a", "text": "mine", "version": "1"]

@@ -108,12 +108,10 @@ struct UnfitRowTests {
             }
             return .answer(200, exchange.number == 1 ? "[\(rows.joined(separator: ","))]" : "[]")
         }
-        let store = try stores.makeStore()
-        let client = try SyncClient(url: "http://server.test", store: store, transport: transport)
-        try await client.define([World.schema])
+        let client = try await transport.makeClient(stores, tables: [World.schema])
         let settings = PullSettings(whenRowDoesNotFit: .skipAndReport)
         let result = try await client.table("TodoItem").pull(settings: settings)
-        #expect(try store.versions().keys.sorted() == ["a", "b", "c"])
+        #expect(try client.store.versions().keys.sorted() == ["a", "b", "c"])
         #expect(result.rowsSkipped == 2 && result.rowsStored == 3 && result.writes == 1)
     }
 

@@ -2,6 +2,8 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Tideline
+import TidelineStore
+import TidelineTestStores
 
 /// A transport that answers with the test's closure and records the requests.
 final class ScriptedTransport: Transport {
@@ -39,6 +41,21 @@ final class ScriptedTransport: Transport {
             return exchange
         }
         return try await respond(exchange)
+    }
+}
+
+extension ScriptedTransport {
+    /// Makes a client of a new store that sends its requests with this transport, without pauses.
+    func makeClient(
+        _ stores: StoreKind = .simplest, url: String = "http://server.test", tables: [TableSchema] = [],
+        configure: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> SyncClient<TestStore> {
+        var options = SyncOptions()
+        options.environment.sleep = { _ in }
+        configure(&options)
+        let client = try SyncClient(url: url, store: stores.makeStore(), transport: self, options: options)
+        if !tables.isEmpty { try await client.define(tables) }
+        return client
     }
 }
 
