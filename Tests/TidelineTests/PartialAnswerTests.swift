@@ -92,8 +92,7 @@ struct PartialAnswerTests {
             // A delegate sends the row on the version of the conflict.
             client.context.delegate = ScriptedDelegate.rebasing
         } else {
-            client.transport.inspect { _, _ in .loseAnswer }
-            #expect(await syncErrorCode { try await client.context.push() } == .network)
+            await client.pushLosing()
         }
         try await world.updateElsewhere(["id": "a", "priority": .null])
         if !resolves { try await client.items.update(["id": "a", "complete": true]) }

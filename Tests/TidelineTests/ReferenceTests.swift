@@ -9,10 +9,8 @@ import TidelineTestStores
 @Suite("References", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ReferenceTests {
     /// Makes a world with the folder `f`, the list `l` in it, and the items `i` and `j` in that, on both sides.
-    private func makeSynced(_ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }) async throws
-        -> ReferenceWorld
-    {
-        let world = try await ReferenceWorld(stores, configure: configure)
+    private func makeSynced(_ stores: StoreKind) async throws -> ReferenceWorld {
+        let world = try await ReferenceWorld(stores)
         try await world.change("insert Folder f; insert List l f; insert Item i l; insert Item j l")
         try await world.push()
         world.clear()

@@ -65,7 +65,9 @@ struct ServerCopyConflictTests {
                 try await other.pushUpdate(["id": .string(id), "priority": 9])
             }
             if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
-            try await pullPage(client)
+            // Without the push that precedes a pull of the app.
+            let query = TableQuery("TodoItem")
+            _ = try await client.context.puller.pull(query, queryID: "q", settings: PullSettings())
         }
         for _ in 1...2 { try await client.context.push() }
         #expect(try await client.queue().isEmpty)
@@ -75,13 +77,6 @@ struct ServerCopyConflictTests {
             #expect(row?["priority"] == (kind == .delete ? 1 : 9))
         }
         #expect(try client.row(id)?.version == world.serverRow(id)?.version)
-    }
-
-    /// Applies the server's rows like a pull that started earlier, without a push.
-    private func pullPage(_ client: Client) async throws {
-        let plan = PullPlan(
-            query: TableQuery("TodoItem"), queryID: "q", settings: PullSettings(), schema: World.schema)
-        _ = try await PullRun(puller: client.context.puller, plan: plan).run()
     }
 }
 

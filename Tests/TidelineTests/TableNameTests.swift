@@ -11,36 +11,31 @@ struct TableNameTests {
     private static let decomposed = "cafe\u{301}"
 
     private struct Refusal: Sendable, CustomTestStringConvertible {
-        var testDescription: String
-        var call: @Sendable (Client, String) async throws -> Void
+        let testDescription: String
+        let call: @Sendable (Client, String) async throws -> Void
+
+        init(_ name: String, _ call: @escaping @Sendable (Client, String) async throws -> Void) {
+            (testDescription, self.call) = (name, call)
+        }
     }
 
-    private static let refusals = [
-        Refusal(testDescription: "define") { client, name in
-            try await client.client.define([TableSchema(name, columns: [])])
-        },
-        Refusal(testDescription: "insert") { client, name in try await client.client.table(name).insert(["id": "b"]) },
-        Refusal(testDescription: "update") { client, name in
-            try await client.client.table(name).update(["id": "a", "text": "two"])
-        },
-        Refusal(testDescription: "delete") { client, name in try await client.client.table(name).delete(id: "a") },
-        Refusal(testDescription: "transaction") { client, name in
+    private static let refusals: [Refusal] = [
+        Refusal("define") { try await $0.client.define([TableSchema($1, columns: [])]) },
+        Refusal("insert") { try await $0.client.table($1).insert(["id": "b"]) },
+        Refusal("update") { try await $0.client.table($1).update(["id": "a", "text": "two"]) },
+        Refusal("delete") { try await $0.client.table($1).delete(id: "a") },
+        Refusal("transaction") { client, name in
             try await client.client.transaction { _ = try $0.insert(["id": "b"], into: name) }
         },
-        Refusal(testDescription: "pull") { client, name in try await client.client.table(name).pull(queryID: "q") },
-        Refusal(testDescription: "subscription") { client, name in
-            try await client.client.pull([SyncSubscription(name)])
-        },
-        Refusal(testDescription: "verify") { client, name in _ = try await client.client.verify(TableQuery(name)) },
-        Refusal(testDescription: "purge") { client, name in try await client.client.table(name).purge() },
-        Refusal(testDescription: "forcePurge") { client, name in try await client.client.table(name).forcePurge() },
-        Refusal(testDescription: "pullToken") { client, name in
-            _ = try await client.client.table(name).pullToken(queryID: "q")
-        },
-        Refusal(testDescription: "resetToken") { client, name in try await client.context.resetToken(table: name) },
-        Refusal(testDescription: "a column in a filter") { client, name in
-            let query = TableQuery("TodoItem").filter(.column(name) == "x")
-            try await client.items.pull(query)
+        Refusal("pull") { try await $0.client.table($1).pull(queryID: "q") },
+        Refusal("subscription") { try await $0.client.pull([SyncSubscription($1)]) },
+        Refusal("verify") { _ = try await $0.client.verify(TableQuery($1)) },
+        Refusal("purge") { try await $0.client.table($1).purge() },
+        Refusal("forcePurge") { try await $0.client.table($1).forcePurge() },
+        Refusal("pullToken") { _ = try await $0.client.table($1).pullToken(queryID: "q") },
+        Refusal("resetToken") { try await $0.context.resetToken(table: $1) },
+        Refusal("a column in a filter") { client, name in
+            try await client.items.pull(TableQuery("TodoItem").filter(.column(name) == "x"))
         },
     ]
 

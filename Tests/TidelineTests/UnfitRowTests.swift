@@ -11,7 +11,9 @@ struct UnfitRowTests {
     static let table = TableSchema("TodoItem", columns: [.string("text", optional: false), .int("priority")])
 
     /// The invalid JSON of a row's answer, and the column.
-    static let faults: [(old: String, new: String, column: String)] = [
+    typealias Fault = (old: String, new: String, column: String)
+
+    static let faults: [Fault] = [
         (#""priority":77"#, #""priority":18446744073709551616"#, "priority"),
         (#""priority":77"#, #""priority":1.5"#, "priority"),
         (#""priority":77"#, #""priority":{"a":[1,"}"]}"#, "priority"),
@@ -20,9 +22,7 @@ struct UnfitRowTests {
     ]
 
     /// Makes a client whose server returns the rows of priority 77 with a fault.
-    private func makeClient(
-        _ stores: StoreKind, _ fault: (old: String, new: String, column: String)
-    ) async throws -> (World, Client) {
+    private func makeClient(_ stores: StoreKind, _ fault: Fault) async throws -> (World, Client) {
         let world = try World(stores)
         let client = try await world.makeClient(over: stores.makeStore(), tables: [Self.table]) {
             $0.dialect = .zumo2
@@ -117,12 +117,11 @@ struct UnfitRowTests {
 
     @Test("C4 an unfit pulled row fails only its operation, which can be discarded", arguments: StoreKind.perEngine)
     func pulledBesideOperation(_ stores: StoreKind) async throws {
-        let fault = Self.faults[3]
-        let (world, client) = try await makeClient(stores, fault)
+        let (world, client) = try await makeClient(stores, Self.faults[3])
         try world.plant([World.row("a", at: 0)])
         try await client.items.pull(queryID: "q")
         try await client.items.update(["id": "a", "text": "mine"])
-        try await pullBad("a", at: 500_000, fault, client, world)
+        try await pullBad(at: 500_000, client, world)
         // Nothing is left to send for the row.
         try await client.items.update(["id": "a", "text": "a"])
         try await client.items.insert(["id": "b", "text": "new"])
@@ -138,10 +137,9 @@ struct UnfitRowTests {
         "C4 an insert whose row was pulled and does not fit can be deleted or replaced", arguments: StoreKind.perEngine,
         [true, false])
     func pulledBesideInsert(_ stores: StoreKind, deletes: Bool) async throws {
-        let fault = Self.faults[3]
-        let (world, client) = try await makeClient(stores, fault)
+        let (world, client) = try await makeClient(stores, Self.faults[3])
         try await client.items.insert(["id": "a", "text": "mine"])
-        try await pullBad("a", at: 0, fault, client, world)
+        try await pullBad(at: 0, client, world)
         if deletes {
             try await client.items.delete(id: "a")
         } else {
@@ -152,15 +150,12 @@ struct UnfitRowTests {
         #expect(try client.texts() == (deletes ? [] : ["kept"]))
     }
 
-    /// Pulls a row with a fault while the server refuses the operation of the row.
-    private func pullBad(
-        _ id: String, at ticks: Int64, _ fault: (old: String, new: String, column: String), _ client: Client,
-        _ world: World
-    ) async throws {
-        try world.plant([bad(id, at: ticks)])
+    /// Pulls the row `a` with a null text while the server refuses the operation of the row.
+    private func pullBad(at ticks: Int64, _ client: Client, _ world: World) async throws {
+        try world.plant([bad("a", at: ticks)])
         client.transport.inspect { request, _ in
             if request.isUpdate || request.createsRow { return .answer(.answer(403)) }
-            return .change { $0.replacing(fault.old, with: fault.new) }
+            return .change { $0.replacing(Self.faults[3].old, with: Self.faults[3].new) }
         }
         try await client.pullOthers("q")
     }

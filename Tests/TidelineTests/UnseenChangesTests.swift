@@ -14,10 +14,6 @@ struct UnseenChangesTests {
     /// The servers with tombstones.
     static let softServers: [ServerQuirks] = [[], .original]
 
-    private func makeWorld(_ stores: StoreKind, _ quirks: ServerQuirks) throws -> World {
-        try World(stores) { $0.reproduce(quirks) }
-    }
-
     private static let lost = "lose answer; push fails network"
     private static let restoring = "delete a; \(lost); insert a=back"
 
@@ -150,7 +146,7 @@ struct UnseenChangesTests {
         "P6 a delete after a lost insert deletes the row by its version, or nothing if the insert did not arrive",
         arguments: StoreKind.perEngine, allPairs(servers, [true, false]))
     func deleteOfLostInsert(_ stores: StoreKind, _ way: (quirks: ServerQuirks, arrived: Bool)) async throws {
-        let world = try makeWorld(stores, way.quirks)
+        let world = try World(stores) { $0.reproduce(way.quirks) }
         let client = try await world.makeSyncedClient()
         try await client.items.insert(["id": "b", "text": "new"])
         await client.pushLosing(way.arrived ? .loseAnswer : .loseRequest)
