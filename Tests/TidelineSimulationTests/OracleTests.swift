@@ -8,13 +8,11 @@ import TidelineStore
 struct OracleTests {
     private static let schema = [TableSchema("T", columns: [.string("a"), .string("b")])]
 
-    private func makeOracle() -> Oracle { Oracle(devices: 2, schema: Self.schema) }
-
     private func row(_ a: Value, _ b: Value = .null) -> Row { ["id": "r", "a": a, "b": b] }
 
     /// Makes an oracle in which device 0 inserted a row that both devices have seen.
     private func makeShared() -> Oracle {
-        var oracle = makeOracle()
+        var oracle = Oracle(devices: 2, schema: Self.schema)
         oracle.edited(0, row("one"), in: "T", inserts: true, step: 1)
         oracle.serverWrote(0, "r", in: "T", before: nil, after: row("one"), "POST")
         oracle.sees(1, row("one"), in: "T")

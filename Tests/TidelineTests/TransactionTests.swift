@@ -9,34 +9,28 @@ import TidelineTestStores
 struct TransactionTests {
     private static let lists = TableSchema("List", columns: [.string("name")])
 
-    private struct Setting {
-        let world: World
-        let store: HookedStore
-        let client: SyncClient<HookedStore>
-
-        func state() throws -> String {
-            let names = try store.read { try $0.rows(matching: TableQuery("List").order(by: "name")).rows }
-            return try world.state(store.base) + " lists \(names.compactMap { $0["name"]?.string })"
-        }
-    }
-
     /// The error of an app.
     private struct AppError: Error {}
 
-    private func makeSetting(
+    private func makeClient(
         _ stores: StoreKind, configure: (inout SyncOptions) -> Void = { _ in }
-    ) async throws -> Setting {
+    ) async throws -> (World, WorldClient<HookedStore>) {
         let world = try World(stores) { $0.schemas.append(Self.lists) }
         let store = HookedStore(try stores.makeStore())
-        let made = try await world.makeClient(over: store, tables: [World.schema, Self.lists], configure: configure)
+        let client = try await world.makeClient(over: store, tables: [World.schema, Self.lists], configure: configure)
         store.onWrite(nil)
-        return Setting(world: world, store: store, client: made.client)
+        return (world, client)
+    }
+
+    private func state(_ world: World, _ client: WorldClient<HookedStore>) throws -> String {
+        let names = try client.store.read { try $0.rows(matching: TableQuery("List").order(by: "name")).rows }
+        return try world.state(client.store.base) + " lists \(names.compactMap { $0["name"]?.string })"
     }
 
     @Test("L9 changes of several tables are one commit, and are pushed in order", arguments: StoreKind.perEngine)
     func together(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores)
-        let id = try await setting.client.transaction { transaction in
+        let (world, client) = try await makeClient(stores)
+        let id = try await client.client.transaction { transaction in
             let list = try transaction.insert(["name": "Groceries"], into: "List")
             try transaction.insert(["id": "a", "text": list["name"] ?? .null], into: "TodoItem")
             try transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
@@ -45,29 +39,30 @@ struct TransactionTests {
             try transaction.delete(id: "b", from: "TodoItem")
             return list.idText
         }
-        #expect(setting.store.writes == 1)
-        #expect(try setting.state() == #"local [a=one] queue [insert \#(id), insert a] server [] lists ["Groceries"]"#)
-        try await setting.client.push()
-        #expect(try setting.state() == #"local [a=one] queue [] server [a=one] lists ["Groceries"]"#)
-        #expect(try setting.world.serverRow("a")?["priority"] == 1)
+        #expect(client.store.writes == 1)
+        let queued = #"local [a=one] queue [insert \#(id), insert a] server [] lists ["Groceries"]"#
+        #expect(try state(world, client) == queued)
+        try await client.client.push()
+        #expect(try state(world, client) == #"local [a=one] queue [] server [a=one] lists ["Groceries"]"#)
+        #expect(try world.serverRow("a")?["priority"] == 1)
     }
 
     @Test("L9 a thousand inserts are one commit", arguments: StoreKind.perEngine)
     func thousand(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores)
-        try await setting.client.transaction { transaction in
+        let (_, client) = try await makeClient(stores)
+        try await client.client.transaction { transaction in
             for index in 0..<1000 { try transaction.insert(["priority": .int(Int64(index))], into: "TodoItem") }
         }
-        #expect(setting.store.writes == 1)
-        let operations = try await setting.client.context.pendingOperations()
+        #expect(client.store.writes == 1)
+        let operations = try await client.client.context.pendingOperations()
         #expect(operations.map { $0.item?["priority"]?.int } == (0..<1000).map { $0 })
     }
 
     @Test("L9 reads see the changes of the transaction", arguments: StoreKind.perEngine)
     func reads(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores)
-        try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
-        let found = try await setting.client.transaction { transaction in
+        let (_, client) = try await makeClient(stores)
+        try await client.items.insert(["id": "a", "text": "one"])
+        let found = try await client.client.transaction { transaction in
             try transaction.insert(["id": "b", "text": "two"], into: "TodoItem")
             try transaction.delete(id: "a", from: "TodoItem")
             #expect(try transaction.row(id: "a", in: "TodoItem") == nil)
@@ -79,26 +74,26 @@ struct TransactionTests {
 
     @Test("L9 an error of the closure undoes everything and reaches the caller", arguments: StoreKind.perEngine)
     func thrown(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores)
-        try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
-        let before = try (setting.state(), setting.store.base.dump())
+        let (world, client) = try await makeClient(stores)
+        try await client.items.insert(["id": "a", "text": "one"])
+        let before = try (state(world, client), client.store.base.dump())
         await #expect(throws: AppError.self) {
-            try await setting.client.transaction { transaction in
+            try await client.client.transaction { transaction in
                 try transaction.insert(["name": "Groceries"], into: "List")
                 try transaction.delete(id: "a", from: "TodoItem")
                 throw AppError()
             }
         }
         await #expect(throws: AppError.self) {
-            try await setting.client.transaction { transaction in
+            try await client.client.transaction { transaction in
                 try transaction.update(id: "a", in: "TodoItem") { row in
                     row["text"] = "two"
                     throw AppError()
                 }
             }
         }
-        #expect(try setting.state() == before.0)
-        #expect(try setting.store.base.dump() == before.1)
+        #expect(try state(world, client) == before.0)
+        #expect(try client.store.base.dump() == before.1)
     }
 
     @Test("L9 whichever store call fails, nothing changes, even if the closure goes on", arguments: StoreKind.perEngine)
@@ -116,8 +111,8 @@ struct TransactionTests {
 
     @Test("L9 an invalid change can be caught, and the others are committed", arguments: StoreKind.perEngine)
     func invalid(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores)
-        let codes = try await setting.client.transaction { transaction in
+        let (world, client) = try await makeClient(stores)
+        let codes = try await client.client.transaction { transaction in
             try transaction.insert(["id": "a", "text": "one"], into: "TodoItem")
             func code(_ body: () throws -> Void) -> SyncError.Code? {
                 do {
@@ -142,7 +137,7 @@ struct TransactionTests {
                 .rowExists, .invalidArgument, .noSuchRow, .invalidArgument, .invalidArgument, .invalidArgument,
                 .invalidArgument,
             ])
-        #expect(try setting.state() == "local [a=one] queue [insert a] server [] lists []")
+        #expect(try state(world, client) == "local [a=one] queue [insert a] server [] lists []")
     }
 
     @Test("L9 a transaction that has ended cannot be used", arguments: StoreKind.perEngine)
@@ -152,36 +147,37 @@ struct TransactionTests {
             // Only used by one task at a time.
             var transaction: SyncTransaction?
         }
-        let (setting, keeper) = (try await makeSetting(stores), Keeper())
-        try await setting.client.transaction { keeper.transaction = $0 }
+        let keeper = Keeper()
+        let (world, client) = try await makeClient(stores)
+        try await client.client.transaction { keeper.transaction = $0 }
         let code = await syncErrorCode {
             _ = try keeper.transaction?.insert(["id": "a", "text": "one"], into: "TodoItem")
         }
         #expect(code == .invalidArgument)
-        #expect(try setting.state() == "local [] queue [] server [] lists []")
+        #expect(try state(world, client) == "local [] queue [] server [] lists []")
     }
 
     @Test("S7 a transaction of a task that is already canceled changes nothing", arguments: StoreKind.perEngine)
     func cancelled(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores)
+        let (world, client) = try await makeClient(stores)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return await syncErrorCode {
-                _ = try await setting.client.transaction {
+                _ = try await client.client.transaction {
                     try $0.insert(["id": "a", "text": "one"], into: "TodoItem")
                 }
             }
         }
         #expect(await task.value == .cancelled)
-        #expect(try setting.state() == "local [] queue [] server [] lists []")
+        #expect(try state(world, client) == "local [] queue [] server [] lists []")
     }
 
     @Test("L12 a transaction on another user's store is refused", arguments: StoreKind.perEngine)
     func otherUser(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores) { $0.userID = "one" }
-        try await setting.client.table("TodoItem").insert(["id": "a", "text": "one"])
-        try await setting.client.push()
-        let other = try await setting.world.makeClient(over: setting.store, tables: []) { $0.userID = "two" }
+        let (world, client) = try await makeClient(stores) { $0.userID = "one" }
+        try await client.items.insert(["id": "a", "text": "one"])
+        try await client.context.push()
+        let other = try await world.makeClient(over: client.store, tables: []) { $0.userID = "two" }
         await expectSyncError(.otherUser) {
             _ = try await other.client.transaction { try $0.insert(["id": "b", "text": "two"], into: "TodoItem") }
         }
@@ -189,8 +185,8 @@ struct TransactionTests {
 
     @Test("L7 an app that writes its rows queues changes in a transaction", arguments: StoreKind.perEngine)
     func appWritesRows(_ stores: StoreKind) async throws {
-        let setting = try await makeSetting(stores) { $0.handlesSyncTableOperations = false }
-        let code = try await setting.client.transaction { transaction -> SyncError.Code? in
+        let (world, client) = try await makeClient(stores) { $0.handlesSyncTableOperations = false }
+        let code = try await client.client.transaction { transaction -> SyncError.Code? in
             try transaction.insert(["id": "a", "text": "one"], into: "TodoItem")
             do {
                 try transaction.update(id: "a", in: "TodoItem") { $0["text"] = "two" }
@@ -200,6 +196,6 @@ struct TransactionTests {
             }
         }
         #expect(code == .invalidArgument)
-        #expect(try setting.state() == "local [] queue [insert a] server [] lists []")
+        #expect(try state(world, client) == "local [] queue [insert a] server [] lists []")
     }
 }
