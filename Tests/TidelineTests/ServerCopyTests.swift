@@ -46,9 +46,6 @@ struct ServerCopyConflictTests {
             "discard", discarded, "pull q", end)
     }
 
-    @Test("C4 a pulled row waits below a pending operation", arguments: StoreKind.perEngine, pulled)
-    func pulledUnderOperation(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
-
     @Test(
         "C4 a newer row pulled while an operation is in flight is not replaced by the operation's answer",
         arguments: StoreKind.perEngine, allPairs([OperationKind.insert, .update, .delete], [false, true]))
@@ -78,16 +75,15 @@ struct ServerCopyConflictTests {
         }
         #expect(try client.row(id)?.version == world.serverRow(id)?.version)
     }
-}
 
-/// A newer pulled row is never lost below the token, however the pending operation of the row ends.
-@Suite("Newer copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
-struct NewerCopyTests {
+    // MARK: Newer copies
+
     private static let refused =
         "pull q; update a=mine; on update answer 403; push errors rejected; other update a=newer; clock 3600; "
         + "other insert z=z; clock 3600; on update answer 403"
 
-    static let scripts: [Script] =
+    /// A newer pulled row is never lost below the token, however the pending operation of the row ends.
+    static let newer: [Script] =
         ["discard", "settle a=settled"].flatMap {
             [
                 Script(
@@ -142,11 +138,6 @@ struct NewerCopyTests {
         "settle remote a=settled; texts [settled, z]")
 
     @Test(
-        "C1, C4, F5 a newer pulled row is not lost", arguments: StoreKind.perEngine,
-        scripts + unchanged + [replaced, based])
-    func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
-
-    @Test(
         "P5 a change of others that is pulled while a request is in flight conflicts with a later edit of its column",
         arguments: StoreKind.perEngine)
     func editedBehindNewerCopy(_ stores: StoreKind) async throws {
@@ -184,12 +175,10 @@ struct NewerCopyTests {
         #expect(try world.serverRow("a")?["text"] == "mine")
         #expect(try world.serverRow("a")?["priority"] == 2)
     }
-}
 
-/// Copies pulled beside a pending operation are ordered by requests, also if the server's clock goes back.
-@Suite("Copies by the order of requests", .releasesClients, .bothDialects)
-struct RequestOrderTests {
-    static let scripts: [Script] = [
+    // MARK: The order of requests, also if the server's clock goes back
+
+    static let ordered: [Script] = [
         Script(
             "C4 a copy pulled before the request does not replace its result, although the clock went back in between",
             "update a priority=7; other update a=theirs; on update answer 403; pull others errors rejected",
@@ -208,7 +197,9 @@ struct RequestOrderTests {
         "plant abc@0 text=other version=ABC@0; pull; row abc text=other"
     ).served { $0.schemas[0].idMatching = .exact }
 
-    @Test("C4, L3 copies are ordered by requests", arguments: StoreKind.perEngine, scripts + [otherCase])
+    @Test(
+        "C1, C4, F5, L3 a pulled row waits below a pending operation, and the newest by requests is not lost",
+        arguments: StoreKind.perEngine, pulled + newer + unchanged + ordered + [replaced, based, otherCase])
     func plays(_ stores: StoreKind, _ script: Script) async throws { try await script.play(stores) }
 
     @Test(

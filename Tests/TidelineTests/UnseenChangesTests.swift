@@ -77,33 +77,17 @@ struct UnseenChangesTests {
         ]
     }
 
-    @Test(
-        "P6 a change that this client has not seen is never overwritten or deleted", arguments: StoreKind.perEngine,
-        allPairs(servers, scripts + edits))
-    func plays(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
-        try await way.script.served { $0.reproduce(way.quirks) }.play(stores)
-    }
-
-    @Test("P6 an integer rounded by the server is recognized as this client's", arguments: StoreKind.perEngine)
-    func rounded(_ stores: StoreKind) async throws {
-        try await Script(
-            "P6", "update a priority=9007199254740993", Self.lost,
-            "push; pushed 1; queue []; row a priority=9007199254740992"
-        ).served { $0.reproduce(.original) }.play(stores)
-    }
+    static let rounded = Script(
+        "P6 an integer rounded by the server is recognized as this client's",
+        "update a priority=9007199254740993", lost, "push; pushed 1; queue []; row a priority=9007199254740992")
 
     // The insert during the delete waits for the next push.
     private static let deleting =
         "delete a; on delete afterwards insert a=again; push; delete a; queue [delete a]"
 
     static let hardDelete = Script(
-        "P6 a delete, an insert, and another delete remove no row that others inserted", deleting,
-        "other insert a=theirs", conflict("a"))
-
-    @Test("P6 the same if the server keeps no deleted rows", arguments: StoreKind.perEngine)
-    func playsHardDelete(_ stores: StoreKind) async throws {
-        try await Self.hardDelete.served { $0.reproduce([.original, .hardDelete]) }.play(stores)
-    }
+        "P6 a delete, an insert, and another delete remove no row that others inserted, also without tombstones",
+        deleting, "other insert a=theirs", conflict("a"))
 
     static let restores: [Script] = [
         Script(
@@ -135,10 +119,14 @@ struct UnseenChangesTests {
             "remote a priority=null")
     }
 
+    static let special: [(ServerQuirks, Script)] = [(.original, rounded), ([.original, .hardDelete], hardDelete)]
+    static let ways: [(ServerQuirks, Script)] =
+        allPairs(servers, scripts + edits) + allPairs(softServers, restores + carriedOut) + special
+
     @Test(
-        "P6 a restore overwrites no change of others, and is no conflict with itself", arguments: StoreKind.perEngine,
-        allPairs(softServers, restores + carriedOut))
-    func playsRestores(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
+        "P6 a change that this client has not seen is never overwritten or deleted, and an own one is no conflict",
+        arguments: StoreKind.perEngine, ways)
+    func plays(_ stores: StoreKind, _ way: (quirks: ServerQuirks, script: Script)) async throws {
         try await way.script.served { $0.reproduce(way.quirks) }.play(stores)
     }
 
