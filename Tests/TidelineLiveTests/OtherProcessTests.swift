@@ -205,10 +205,8 @@ struct OtherProcessTests {
             #expect(!store.looksForExternalCommits)
             var open: [LiveQuery<Row>.Iterator] = []
             for number in 0..<10_000 {
-                var updates = store.observe(
-                    TableQuery("Item").filter(.column("number") == .literal(.int(Int64(number))))
-                )
-                .makeAsyncIterator()
+                let query = TableQuery("Item").filter(.column("number") == .literal(.int(Int64(number))))
+                var updates = store.observe(query).makeAsyncIterator()
                 try updates.start(in: store)
                 if number % 2 == 0 { open.append(updates) } else if number < 5_000 { open = [] }
             }

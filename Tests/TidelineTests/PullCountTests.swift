@@ -75,13 +75,6 @@ struct PullCountTests {
 
     // MARK: F11
 
-    /// Makes the server answer 400 to requests for more than `limit` rows.
-    private func refuse(more limit: Int, _ client: Client) {
-        client.transport.inspect { request, _ in
-            request.top > limit ? .answer(.answer(400, #"{"error":"too many rows"}"#)) : nil
-        }
-    }
-
     @Test(
         "F11 after 400 to a large $top the client uses smaller ones, and remembers the limit for the table",
         arguments: StoreKind.perEngine,
@@ -89,7 +82,9 @@ struct PullCountTests {
     func smallerPages(_ stores: StoreKind, _ setting: (Int, [Int])) async throws {
         let (limit, tried) = setting
         let (world, client) = try await World.withClient(stores)
-        refuse(more: limit, client)
+        client.transport.inspect { request, _ in
+            request.top > limit ? .answer(.answer(400, #"{"error":"too many rows"}"#)) : nil
+        }
         try world.plant(World.rows(at: (0..<120).map { $0 * 10_000 }))
         try await client.items.pull(queryID: "q")
         #expect(try client.store.versions().count == 120)

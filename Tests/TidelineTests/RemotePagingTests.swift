@@ -8,15 +8,14 @@ import TidelineTestStores
 /// Pages, parameters and selections of direct reads, and tables without a definition.
 @Suite("Remote table: pages and dynamic rows", .releasesClients, .bothDialects)
 struct RemotePagingTests {
-    private func world(
-        _ stores: StoreKind, rows: Int = 9, pageSize: Int = 4, pageBytes: Int = 16 << 20
-    ) async throws -> RemoteTable {
+    /// Makes a table of nine rows, on a server with pages of four rows.
+    private func remote(_ stores: StoreKind, pageBytes: Int = 16 << 20) async throws -> RemoteTable {
         let world = try World(stores) {
-            $0.defaultPageSize = pageSize
+            $0.defaultPageSize = 4
             $0.maximumPageSize = 1000
             $0.maximumPageBytes = pageBytes
         }
-        try world.plant((0..<rows).map { World.row("id\($0)", at: 0, text: "\($0)") })
+        try world.plant((0..<9).map { World.row("id\($0)", at: 0, text: "\($0)") })
         return try await world.makeClient().client.remoteTable("TodoItem")
     }
 
@@ -33,7 +32,7 @@ struct RemotePagingTests {
 
     @Test("readAll reads all pages, up to the query's limit", arguments: StoreKind.perEngine, [16 << 20, 500])
     func allPages(_ stores: StoreKind, pageBytes: Int) async throws {
-        let remote = try await world(stores, pageBytes: pageBytes)
+        let remote = try await remote(stores, pageBytes: pageBytes)
         let sorted = TableQuery("TodoItem").order(by: "text")
         #expect(try await texts(remote.readAll(sorted)) == (0..<9).map(String.init))
         #expect(try await texts(remote.readAll(sorted.skip(2))) == (2..<9).map(String.init))
@@ -46,7 +45,7 @@ struct RemotePagingTests {
 
     @Test("read returns one page, and read(after:) the next until the last", .zumoOnly, arguments: StoreKind.perEngine)
     func pageByPage(_ stores: StoreKind) async throws {
-        let remote = try await world(stores)
+        let remote = try await remote(stores)
         var page: RemoteTable.Page? = try await remote.read(
             TableQuery("TodoItem").order(by: "text").includingTotalCount())
         var counts: [Int] = []
@@ -60,7 +59,7 @@ struct RemotePagingTests {
 
     @Test("a limit of 0 returns no rows, and the total count if it is requested", arguments: StoreKind.perEngine)
     func limitZero(_ stores: StoreKind) async throws {
-        let remote = try await world(stores)
+        let remote = try await remote(stores)
         let none = try await remote.read(TableQuery("TodoItem").limit(0))
         #expect(none.rows.isEmpty && none.totalCount == nil && !none.hasNext)
         let counted = try await remote.read(TableQuery("TodoItem").limit(0).includingTotalCount())
