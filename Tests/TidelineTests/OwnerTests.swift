@@ -228,10 +228,9 @@ struct OwnerTests {
 
     @Test("L12 rows that a pull stores after a wipe belong to its user", arguments: StoreKind.perEngine)
     func wipeDuringPull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
+        let (world, ann) = try await World.withClient(stores) { $0.userID = "ann" }
         try world.plant([World.row("a", at: 0)])
         world.clock.advance(by: .seconds(60))
-        let ann = try await world.makeClient { $0.userID = "ann" }
         try await ann.items.pull(queryID: "q")
         let other = try await world.makeClient(store: ann.store) { $0.userID = "ann" }
         ann.onFirst(isEarly: true) { try await other.client.wipe() }
@@ -244,9 +243,8 @@ struct OwnerTests {
 
     @Test("L12 a pull stores nothing in a store that another user takes over meanwhile", arguments: StoreKind.perEngine)
     func switchDuringPull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
+        let (world, ann) = try await World.withClient(stores) { $0.userID = "ann" }
         try world.plant([World.row("a", at: 0)])
-        let ann = try await world.makeClient { $0.userID = "ann" }
         try await ann.items.pull()
         let bob = try await world.makeClient(store: ann.store) { $0.userID = "bob" }
         ann.onFirst(isEarly: true) { try await bob.client.switchServer(keepingPending: false) }

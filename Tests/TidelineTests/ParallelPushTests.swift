@@ -133,9 +133,8 @@ struct ParallelPushTests {
 
     @Test("P3 requests that are refused with 401 at the same time share one refresh", arguments: StoreKind.perEngine)
     func sharedRefresh(_ stores: StoreKind) async throws {
-        let world = try World(stores)
         let refreshes = Mutex(0)
-        let client = try await world.makeClient { options in
+        let client = try await World(stores).makeClient { options in
             options.authorization = { refresh in
                 let count = refreshes.withLock { count in
                     if refresh { count += 1 }

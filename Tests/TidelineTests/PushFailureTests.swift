@@ -106,9 +106,8 @@ struct PushFailureTests {
         "P3 transient failures are retried with increasing pauses and Retry-After, and then succeed",
         arguments: StoreKind.perEngine, [408, 429, 500, 502, 503, 504])
     func retries(_ stores: StoreKind, status: Int) async throws {
-        let world = try World(stores)
         let pauses = Mutex<[Duration]>([])
-        let client = try await world.makeClient {
+        let (world, client) = try await World.withClient(stores) {
             $0.environment.sleep = { pause in pauses.withLock { $0.append(pause) } }
             $0.environment.random = { 1 }
         }

@@ -169,9 +169,8 @@ struct SignedInOwnerTests {
 
     @Test("L13 what a pull has received is its user's, whoever signs in meanwhile", arguments: StoreKind.perEngine)
     func duringPull(_ stores: StoreKind) async throws {
-        let world = try World(stores)
+        let (world, client) = try await World.withClient(stores)
         try world.plant([World.row("a", at: 0)])
-        let client = try await world.makeClient()
         let syncClient = client.client
         syncClient.currentUser = Self.ann
         client.transport.inspect { _, _ in
