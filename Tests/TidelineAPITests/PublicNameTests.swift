@@ -29,83 +29,41 @@ import TidelineURLSession
 // `TidelineStore.Row`; a test of Benchmarks/GRDB does so.
 
 private func tidelineStore(
-    _: AnyStore.Type, _: Column<Bool>.Type,
-    _: ColumnSchema.Type, _: ColumnType.Type, _: any ColumnValue.Type, _: CompiledPredicate.Type, _: Evaluator.Type,
-    _: ExternalCommits.Type, _: ForeignKey.Type, _: ID<Bool>.Type, _: IndexSchema.Type, _: any JSONColumnValue.Type,
-    _: any LocalStore.Type,
-    _: OperandType.Type, _: OrderTerm.Type, _: PackedRows.Type, _: TableQuery.Type, _: QueryResult.Type,
-    _: any ReaderLayer.Type,
-    _: RecordQuery<Named>.Type, _: RecordReader.Type, _: RecordWriter.Type,
-    _: ResolvedColumn<Bool>.Type, _: Row.Type, _: any RowCondition.Type, _: RowID.Type, _: RowOrder.Type,
-    _: RowPredicate.Type, _: RowShape.Type,
-    _: RowTag.Type, _: RowView.Type, _: ScanStep.Type, _: StoreCapabilities.Type, _: StoreError.Type,
-    _: any StoreLayer.Type, _: any StoreReader.Type, _: any StoreWriter.Type, _: SystemColumns.Type,
-    _: SystemTables.Type,
-    _: TableEvolution.Type, _: any TableRecord.Type,
-    _: TableSchema.Type, _: any TextColumnValue.Type, _: Timestamp.Type, _: Value.Type, _: any ValueConvertible.Type,
-    _: any WriterLayer.Type
+    _: AnyStore.Type, _: Column<Bool>.Type, _: ColumnSchema.Type, _: ColumnType.Type, _: any ColumnValue.Type,
+    _: CompiledPredicate.Type, _: Evaluator.Type, _: ExternalCommits.Type, _: ForeignKey.Type, _: ID<Bool>.Type,
+    _: IndexSchema.Type, _: any JSONColumnValue.Type, _: any LocalStore.Type, _: OperandType.Type, _: OrderTerm.Type,
+    _: PackedRows.Type, _: TableQuery.Type, _: QueryResult.Type, _: any ReaderLayer.Type, _: RecordQuery<Named>.Type,
+    _: RecordReader.Type, _: RecordWriter.Type, _: ResolvedColumn<Bool>.Type, _: Row.Type, _: any RowCondition.Type,
+    _: RowID.Type, _: RowOrder.Type, _: RowPredicate.Type, _: RowShape.Type, _: RowTag.Type, _: RowView.Type,
+    _: ScanStep.Type, _: StoreCapabilities.Type, _: StoreError.Type, _: any StoreLayer.Type, _: any StoreReader.Type,
+    _: any StoreWriter.Type, _: SystemColumns.Type, _: SystemTables.Type, _: TableEvolution.Type,
+    _: any TableRecord.Type, _: TableSchema.Type, _: any TextColumnValue.Type, _: Timestamp.Type, _: Value.Type,
+    _: any ValueConvertible.Type, _: any WriterLayer.Type
 ) {}
 
 private func tidelineLive(
     _: LiveChanges.Type, _: LiveQuery<Row>.Type, _: LiveRows<Row>.Type, _: LiveSnapshot<Row>.Type,
-    _: LiveUpdate<Row>.Type,
-    _: LiveValue<Int>.Type, _: ObservedStore<AnyStore>.Type, _: ObservedWriter<AnyStore.Writer>.Type
+    _: LiveUpdate<Row>.Type, _: LiveValue<Int>.Type, _: ObservedStore<AnyStore>.Type,
+    _: ObservedWriter<AnyStore.Writer>.Type
 ) {}
 
 private func tideline(
     _: AnswerMeaning.Type, _: ChangeSignals.Type, _: any ConnectivityMonitor.Type, _: ColumnConflict.Type,
     _: ConflictDecision.Type, _: any CustomDialect.Type, _: DialectConnection.Type, _: JSONFields.Type,
-    _: PageRequest.Type, _: RowRequest.Type, _: ServerPage<Int>.Type, _: ServerRequest.Type,
-    _: ConflictPolicy.Type, _: MergeRule.Type, _: any MergingRecord.Type, _: RowConflict.Type,
-    _: ForcePurgeResult.Type, _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type,
-    _: PullSettings.Type, _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type,
-    _: PushSettings.Type, _: RemoteTable.Type, _: RetryPolicy.Type, _: ServerDialect.Type, _: SignedInUser.Type,
-    _: SkippedRow.Type, _: SyncSubscription.Type,
-    _: SyncClient<AnyStore>.Type,
-    _: SyncContext<AnyStore>.Type, _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type,
-    _: SyncOptions.Type, _: SyncSettings.Type, _: SyncStatus.Type, _: SyncTable.Type, _: SyncTransaction.Type,
-    _: RecordTable<Named>.Type,
-    _: TableComparison.Type, _: TableOperation.Type, _: TableRepair.Type,
-    _: TableOperationError.Type, _: any Transport.Type,
-    _: TransportError.Type, _: TransportResponse.Type
+    _: PageRequest.Type, _: RowRequest.Type, _: ServerPage<Int>.Type, _: ServerRequest.Type, _: ConflictPolicy.Type,
+    _: MergeRule.Type, _: any MergingRecord.Type, _: RowConflict.Type, _: ForcePurgeResult.Type,
+    _: OperationFailure.Type, _: OperationKind.Type, _: PullProgress.Type, _: PullResult.Type, _: PullSettings.Type,
+    _: PullToken.Type, _: PushOperation.Type, _: PushProgress.Type, _: PushResult.Type, _: PushSettings.Type,
+    _: RemoteTable.Type, _: RetryPolicy.Type, _: ServerDialect.Type, _: SignedInUser.Type, _: SkippedRow.Type,
+    _: SyncSubscription.Type, _: SyncClient<AnyStore>.Type, _: SyncContext<AnyStore>.Type,
+    _: any SyncContextDelegate.Type, _: SyncEnvironment.Type, _: SyncError.Type, _: SyncOptions.Type,
+    _: SyncSettings.Type, _: SyncStatus.Type, _: SyncTable.Type, _: SyncTransaction.Type, _: RecordTable<Named>.Type,
+    _: TableComparison.Type, _: TableOperation.Type, _: TableRepair.Type, _: TableOperationError.Type,
+    _: any Transport.Type, _: TransportError.Type, _: TransportResponse.Type
 ) {}
 
-private func tidelineSimulation(
-    _: AcknowledgedEdit.Type, _: Intermediary.Type, _: Seeds.Type, _: ServerQuirks.Type, _: SimulatedDevice.Type,
-    _: SimulatedWorld.Type,
-    _: Simulation.Type, _: SimulationError.Type, _: SimulationFailure.Type, _: SimulationResult.Type,
-    _: SimulationSchedule.Type, _: SimulationState.Type, _: SimulationStep.Type, _: Violation.Type
-) {}
-
-private func tidelineKeyValue(
-    _: KeyRange.Type, _: any KeyValueSnapshot.Type, _: KeyValueStore<MemoryEngine>.Type, _: KeyValueStoreReader.Type,
-    _: KeyValueStoreWriter.Type, _: any KeyValueTransaction.Type, _: any OrderedKeyValueEngine.Type,
-    _: OverlayTransaction<MemorySnapshot>.Type, _: QueryPlan.Type
-) {}
-
-private func tidelineSQLite(
-    _: SQLiteOptions.Type, _: SQLiteReader.Type, _: SQLiteStore.Type, _: SQLiteWriter.Type
-) {}
-
-private func tidelineLMDB(
-    _: LMDBEngine.Type, _: LMDBOptions.Type, _: LMDBSnapshot.Type, _: LMDBStore.Type, _: LMDBTransaction.Type
-) {}
-
-private func tidelineLevelDB(
-    _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBRepair.Type, _: LevelDBSnapshot.Type, _: LevelDBStore.Type,
-    _: LevelDBTransaction.Type
-) {}
-
-private func tidelinePostgreSQL(
-    _: PostgreSQLOptions.Type, _: PostgreSQLReader.Type, _: PostgreSQLStore.Type, _: PostgreSQLWriter.Type
-) {}
-
-private func tidelineMemory(
-    _: MemoryEngine.Type, _: MemorySnapshot.Type, _: MemoryStore.Type, _: MemoryTransaction.Type
-) {}
-
-private func tidelineAsyncHTTPClient(
-    _: AsyncHTTPClientTransport.Type
+private func transports(
+    _: AsyncHTTPClientTransport.Type, _: URLSessionTransport.Type, _: URLSessionTransport.Options.Type
 ) {}
 
 private func tidelineServer(
@@ -114,46 +72,42 @@ private func tidelineServer(
     _: TableService<AnyStore>.Type, _: TableServiceOptions.Type
 ) {}
 
-private func tidelineConformance(
+private func tidelineSimulation(
+    _: AcknowledgedEdit.Type, _: Intermediary.Type, _: Seeds.Type, _: ServerQuirks.Type, _: SimulatedDevice.Type,
+    _: SimulatedWorld.Type, _: Simulation.Type, _: SimulationError.Type, _: SimulationFailure.Type,
+    _: SimulationResult.Type, _: SimulationSchedule.Type, _: SimulationState.Type, _: SimulationStep.Type,
+    _: Violation.Type
+) {}
+
+private func stores(
+    _: KeyRange.Type, _: any KeyValueSnapshot.Type, _: KeyValueStore<MemoryEngine>.Type, _: KeyValueStoreReader.Type,
+    _: KeyValueStoreWriter.Type, _: any KeyValueTransaction.Type, _: any OrderedKeyValueEngine.Type,
+    _: OverlayTransaction<MemorySnapshot>.Type, _: QueryPlan.Type, _: SQLiteOptions.Type, _: SQLiteReader.Type,
+    _: SQLiteStore.Type, _: SQLiteWriter.Type, _: LMDBEngine.Type, _: LMDBOptions.Type, _: LMDBSnapshot.Type,
+    _: LMDBStore.Type, _: LMDBTransaction.Type, _: LevelDBEngine.Type, _: LevelDBOptions.Type, _: LevelDBRepair.Type,
+    _: LevelDBSnapshot.Type, _: LevelDBStore.Type, _: LevelDBTransaction.Type, _: PostgreSQLOptions.Type,
+    _: PostgreSQLReader.Type, _: PostgreSQLStore.Type, _: PostgreSQLWriter.Type, _: MemoryEngine.Type,
+    _: MemorySnapshot.Type, _: MemoryStore.Type, _: MemoryTransaction.Type
+) {}
+
+private func conformance(
     _: Check.Type, _: CheckGroup.Type, _: CheckNeed.Type, _: CheckResult.Type, _: CheckStatus.Type,
     _: CheckSummary.Type, _: CheckTier.Type, _: ConformanceChild.Type, _: ConformanceEvent.Type,
     _: ConformanceFailure.Type, _: ConformanceReport.Type, _: ConformanceRun.Type, _: ConformanceSettings.Type,
     _: ConformanceSuite.Type, _: FileDecision.Type, _: any FileFaults.Type, _: any FileObserver.Type,
     _: FileOperation.Type, _: KnownFailures.Type, _: Profile.Type, _: ProfileVerdict.Type, _: ReportSettings.Type,
     _: StatusTotals.Type, _: StoreHarness.Type, _: StoreOpening.Type, _: StoreProcess.Type, _: StoreReport.Type,
-    _: SuiteSummary.Type
+    _: SuiteSummary.Type, _: ConformanceCommand.Type, _: ConformanceOptions.Type, _: ConformanceProgram.Type,
+    _: ConformanceStores.Type, _: DialectConformance.Type, _: ServerCheck.Type, _: ServerConformance.Type,
+    _: ServerConformanceError.Type, _: InterposedFiles.Type
 ) {}
 
-private func tidelineConformanceCommand(
-    _: ConformanceCommand.Type, _: ConformanceOptions.Type, _: ConformanceProgram.Type, _: ConformanceStores.Type
-) {}
-
-private func tidelineServerConformance(
-    _: DialectConformance.Type, _: ServerCheck.Type, _: ServerConformance.Type, _: ServerConformanceError.Type
-) {}
-
-private func tidelineFaults(
-    _: InterposedFiles.Type
-) {}
-
-private func tidelineBenchmark(
+private func benchmark(
     _: Answer.Type, _: BenchmarkOpening.Type, _: any BenchmarkSession.Type, _: BenchmarkStore.Type,
     _: BenchmarkSubject.Type, _: BenchmarkTable.Type, _: JSONPages.Type, _: KeyOrder.Type, _: LatencySink.Type,
     _: LocalEdit.Type, _: MixedStep.Type, _: ReferenceSession.Type, _: RowBatch.Type, _: RowChecksum.Type,
     _: LiveWork.Type, _: RowFilter.Type, _: RowSource.Type, _: SyncServer.Type, _: SyncWork.Type, _: Work.Type,
-    _: WorkNotApplicable.Type
-) {}
-
-private func tidelineBenchmarkCommand(
-    _: BenchCommand.Type, _: BenchOptions.Type, _: BenchStores.Type
-) {}
-
-private func tidelineURLSession(
-    _: URLSessionTransport.Type, _: URLSessionTransport.Options.Type
-) {}
-
-private func tidelineBaselines(
-    _: Baselines.Type
+    _: WorkNotApplicable.Type, _: BenchCommand.Type, _: BenchOptions.Type, _: BenchStores.Type, _: Baselines.Type
 ) {}
 
 /// A record, for generic types that need one.
