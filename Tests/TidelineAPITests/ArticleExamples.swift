@@ -6,17 +6,22 @@ import Testing
 func expectExamples(
     of article: String, count: Int, file: String = #filePath, location: SourceLocation = #_sourceLocation
 ) throws {
-    let blocks = try swiftBlocks(in: "Sources/Tideline/Tideline.docc/\(article).md", file: file)
+    let blocks = try swiftBlocks(in: "Sources/Tideline/Tideline.docc/\(article).md")
     #expect(blocks.count == count, sourceLocation: location)
     try expectCompiled(blocks, file: file, location: location)
 }
 
+/// The folder of the package.
+let packageFolder = (1...3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+
+/// Returns the text of a file of the package.
+func packageText(_ path: String) throws -> String {
+    try String(contentsOf: packageFolder.appendingPathComponent(path), encoding: .utf8)
+}
+
 /// Returns the lines of each Swift example in a file of the package.
-func swiftBlocks(in path: String, file: String = #filePath) throws -> [[Substring]] {
-    let root = URL(fileURLWithPath: file)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-    return text.components(separatedBy: "```swift\n").dropFirst()
+func swiftBlocks(in path: String) throws -> [[Substring]] {
+    try packageText(path).components(separatedBy: "```swift\n").dropFirst()
         .map { $0.components(separatedBy: "```")[0].split(separator: "\n") }
 }
 

@@ -125,10 +125,8 @@ struct PublicNameTests {
     @Test("Every type on the lists of the public API is named in this file")
     func isComplete() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let lists = try FileManager.default.contentsOfDirectory(
-            at: root.appendingPathComponent("docs/api"), includingPropertiesForKeys: nil)
+            at: packageFolder.appendingPathComponent("docs/api"), includingPropertiesForKeys: nil)
         #expect(lists.count >= 15)
         for list in lists {
             for line in try String(contentsOf: list, encoding: .utf8).split(separator: "\n") {

@@ -60,13 +60,6 @@ struct CustomStoreTests {
 
 @Suite("README")
 struct ReadmeTests {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
-    private static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-    }
-
     @Test("Its Swift code is compiled here: an app of at most 15 lines, and three lines that test a store")
     func code() throws {
         let blocks = try swiftBlocks(in: "README.md")
@@ -78,22 +71,22 @@ struct ReadmeTests {
     @Test("The stores of its table are created here")
     func table() throws {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-        let calls = try Self.text("README.md").matches(of: /`(\w+Store\([^`]*\))`/).map { String($0.1) }
+        let calls = try packageText("README.md").matches(of: /`(\w+Store\([^`]*\))`/).map { String($0.1) }
         #expect(calls.count == 5)
         for call in calls { #expect(source.contains("try \(call)"), "not compiled: \(call)") }
     }
 
     @Test("It has at most 150 lines, and none is longer than 120 characters")
     func length() throws {
-        let lines = try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = try packageText("README.md").split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count <= 151)  // The last line ends with a line feed.
         #expect(lines.filter { $0.count > 120 } == [])
     }
 
     @Test("The traits and the commands that it names exist")
     func names() throws {
-        let readme = try Self.text("README.md")
-        let (manifest, makefile) = (try Self.text("Package.swift"), try Self.text("Makefile"))
+        let readme = try packageText("README.md")
+        let (manifest, makefile) = (try packageText("Package.swift"), try packageText("Makefile"))
         let list = readme.firstMatch(of: /traits: \[([^\]]*)\]/)
         let traits = try #require(list).1.matches(of: /"(\w+)"/)
         #expect(traits.count == 2)
