@@ -3,17 +3,6 @@ import Testing
 import TidelineStore
 import TidelineTestSupport
 
-/// A predicate with its expected value for the row of ``EvaluatorFixture``.
-struct Expected: Sendable, CustomTestStringConvertible {
-    let predicate: RowPredicate
-    let value: Value
-    init(_ predicate: RowPredicate, _ value: Value) {
-        self.predicate = predicate
-        self.value = value
-    }
-    var testDescription: String { "\(predicate) is \(value)" }
-}
-
 private func literal(_ value: Value) -> RowPredicate { .literal(value) }
 private func equal(_ a: Value, _ b: Value) -> RowPredicate { .comparison(.equal, .literal(a), .literal(b)) }
 private func less(_ a: Value, _ b: Value) -> RowPredicate { .comparison(.less, .literal(a), .literal(b)) }
@@ -24,127 +13,102 @@ private let noText = RowPredicate.column("nostring")
 @Suite("Evaluation of each node of a predicate")
 struct EvaluatorTests {
     /// Conditions have two values.
-    static let conditions = [
-        Expected(.and([]), true), Expected(.or([]), false), Expected(.and([.column("bool"), true]), true),
-        Expected(.and([.column("bool"), .column("nobool")]), false),
-        Expected(.or([.column("nobool"), .column("bool")]), true), Expected(.not(.column("nobool")), true),
-        Expected(.not(.null), true), Expected(.not(.column("bool")), false),
-        Expected(.not(.not(.column("nobool"))), false), Expected(.not(noText.hasPrefix("a")), true),
-        Expected(.and([.null]), false), Expected(.column("nobool"), .null),
-        Expected(.column("absent"), .null), Expected(.column("absent").isNull, true),
+    static let conditions: [(RowPredicate, Value)] = [
+        (.and([]), true), (.or([]), false), (.and([.column("bool"), true]), true),
+        (.and([.column("bool"), .column("nobool")]), false), (.or([.column("nobool"), .column("bool")]), true),
+        (.not(.column("nobool")), true), (.not(.null), true), (.not(.column("bool")), false),
+        (.not(.not(.column("nobool"))), false), (.not(noText.hasPrefix("a")), true), (.and([.null]), false),
+        (.column("nobool"), .null), (.column("absent"), .null), (.column("absent").isNull, true),
     ]
 
     /// Equality treats null as a value; ordering does not.
-    static let nulls = [
-        Expected(noText == .null, true), Expected(noText != .null, false), Expected(text == .null, false),
-        Expected(text != .null, true), Expected(noText == text, false), Expected(noText != text, true),
-        Expected(noText == .column("id"), false), Expected(noText < text, false), Expected(noText >= text, false),
-        Expected(noText <= noText, false), Expected(.not(noText < text), true),
-        Expected(noText.isIn([.null]), true), Expected(noText.isIn(["a"]), false), Expected(noText.isIn([]), false),
-        Expected(int.isIn([1, 7]), true), Expected(int.isIn([.double(7)]), true),
+    static let nulls: [(RowPredicate, Value)] = [
+        (noText == .null, true), (noText != .null, false), (text == .null, false), (text != .null, true),
+        (noText == text, false), (noText != text, true), (noText == .column("id"), false), (noText < text, false),
+        (noText >= text, false), (noText <= noText, false), (.not(noText < text), true), (noText.isIn([.null]), true),
+        (noText.isIn(["a"]), false), (noText.isIn([]), false), (int.isIn([1, 7]), true), (int.isIn([.double(7)]), true),
     ]
 
     @Test(
         "A predicate has its value: conditions, nulls, functions of texts, and arithmetic",
         arguments: conditions + nulls + textFunctions + arithmetic)
-    func values(_ expected: Expected) throws {
-        #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
+    func values(_ predicate: RowPredicate, _ value: Value) throws {
+        #expect(try EvaluatorFixture.value(of: predicate) == value)
     }
 
     @Test(
         "Numbers compare by exact value, other values by their bytes, literals of different types never",
         arguments: [
-            Expected(.column("big") == .literal(.double(0x1p53)), false),
-            Expected(.column("big") > .literal(.double(0x1p53)), true),
-            Expected(.column("big") < .literal(.double(0x1p53 + 2)), true),
-            Expected(equal(.int(.max), .double(0x1p63)), false), Expected(less(.int(.max), .double(0x1p63)), true),
-            Expected(equal(.int(.min), .double(-0x1p63)), true), Expected(less(.double(-0x1p64), .int(.min)), true),
-            Expected(less(.int(2), .double(2.5)), true), Expected(less(.double(-2.5), .int(-2)), true),
-            Expected(less(.int(-3), .double(-2.5)), true), Expected(equal(.int(0), .double(-0.0)), true),
-            Expected(less(.int(0), .double(.infinity)), true), Expected(less(.double(-.infinity), .int(.min)), true),
-            Expected(equal(.double(0), .double(-0.0)), true), Expected(.column("nan") == .column("nan"), false),
-            Expected(.column("nan") != .column("nan"), true), Expected(.column("nan") < .literal(1), false),
-            Expected(.column("nan") >= .literal(1), false), Expected(.column("nan").isIn([.double(.nan)]), false),
-            Expected(.column("nan") == .literal(1), false), Expected(int == 7.0, true), Expected(int == 7.5, false),
-            Expected(less(false, true), true), Expected(equal(true, 1), false), Expected(less(1, "2"), false),
-            Expected(less("", "a"), true), Expected(less("12", "2"), true), Expected(less("Z", "a"), true),
-            Expected(equal("é", "e\u{301}"), false), Expected(less("\u{FFFF}", "\u{10000}"), true),
-            Expected(less("a", "a\0"), true), Expected(equal("a\0b", "a\0b"), true),
-            Expected(equal("[1]", .json("[1]")), false), Expected(.column("json") == literal(.json("[1]")), true),
-            Expected(.column("json") == literal(.json("[ 1]")), false),
-            Expected(less(.bytes([]), .bytes([0])), true), Expected(less(.bytes([1, 255]), .bytes([2])), true),
-            Expected(.column("bytes") == literal(.bytes([1, 255])), true),
-            Expected(.column("timestamp") < Timestamp(clampingTicks: 0), true),
-        ])
-    func comparisons(_ expected: Expected) throws {
-        #expect(try EvaluatorFixture.value(of: expected.predicate) == expected.value)
-        guard case .comparison(let comparison, let a, let b) = expected.predicate else { return }
+            (.column("big") == .literal(.double(0x1p53)), false), (.column("big") > .literal(.double(0x1p53)), true),
+            (.column("big") < .literal(.double(0x1p53 + 2)), true), (equal(.int(.max), .double(0x1p63)), false),
+            (less(.int(.max), .double(0x1p63)), true), (equal(.int(.min), .double(-0x1p63)), true),
+            (less(.double(-0x1p64), .int(.min)), true), (less(.int(2), .double(2.5)), true),
+            (less(.double(-2.5), .int(-2)), true), (less(.int(-3), .double(-2.5)), true),
+            (equal(.int(0), .double(-0.0)), true), (less(.int(0), .double(.infinity)), true),
+            (less(.double(-.infinity), .int(.min)), true), (equal(.double(0), .double(-0.0)), true),
+            (.column("nan") == .column("nan"), false), (.column("nan") != .column("nan"), true),
+            (.column("nan") < .literal(1), false), (.column("nan") >= .literal(1), false),
+            (.column("nan").isIn([.double(.nan)]), false), (.column("nan") == .literal(1), false), (int == 7.0, true),
+            (int == 7.5, false), (less(false, true), true), (equal(true, 1), false), (less(1, "2"), false),
+            (less("", "a"), true), (less("12", "2"), true), (less("Z", "a"), true), (equal("é", "e\u{301}"), false),
+            (less("\u{FFFF}", "\u{10000}"), true), (less("a", "a\0"), true), (equal("a\0b", "a\0b"), true),
+            (equal("[1]", .json("[1]")), false), (.column("json") == literal(.json("[1]")), true),
+            (.column("json") == literal(.json("[ 1]")), false), (less(.bytes([]), .bytes([0])), true),
+            (less(.bytes([1, 255]), .bytes([2])), true), (.column("bytes") == literal(.bytes([1, 255])), true),
+            (.column("timestamp") < Timestamp(clampingTicks: 0), true),
+        ] as [(RowPredicate, Value)])
+    func comparisons(_ predicate: RowPredicate, _ value: Value) throws {
+        #expect(try EvaluatorFixture.value(of: predicate) == value)
+        guard case .comparison(let comparison, let a, let b) = predicate else { return }
         let opposites: [RowPredicate.Comparison: RowPredicate.Comparison] = [
             .less: .greater, .greater: .less, .lessOrEqual: .greaterOrEqual, .greaterOrEqual: .lessOrEqual,
         ]
         let swapped = RowPredicate.comparison(opposites[comparison] ?? comparison, b, a)
-        #expect(try EvaluatorFixture.value(of: swapped) == expected.value)
+        #expect(try EvaluatorFixture.value(of: swapped) == value)
     }
 
     /// Text functions count Unicode scalars and compare bytes.
-    static let textFunctions = [
-        Expected(text.length, 4), Expected(literal("e\u{301}").length, 2), Expected(noText.length, .null),
-        Expected(text.index(of: "😀"), 2), Expected(text.index(of: ""), 0), Expected(text.index(of: "x"), -1),
-        Expected(literal("").index(of: ""), 0), Expected(literal("aab").index(of: "ab"), 1),
-        Expected(literal("e\u{301}").index(of: "\u{301}"), 1), Expected(literal("é").index(of: "e"), -1),
-        Expected(text.index(of: noText), .null),
-        Expected(text.substring(from: 2), "😀b"), Expected(text.substring(from: -3), "aé😀b"),
-        Expected(text.substring(from: 4), ""), Expected(text.substring(from: 99), ""),
-        Expected(text.substring(from: 1, length: 2), "é😀"), Expected(text.substring(from: 1, length: -1), ""),
-        Expected(text.substring(from: 1, length: 99), "é😀b"),
-        Expected(text.substring(from: literal(.int(.min)), length: literal(.int(.max))), "aé😀b"),
-        Expected(text.substring(from: literal(.int(.max)) + 1), ""),
-        Expected(text.substring(from: literal(.int(.min)) - 1), "aé😀b"),
-        Expected(text.substring(from: .null), .null), Expected(text.substring(from: 0, length: .null), .null),
-        Expected(text.hasPrefix("a"), true), Expected(text.hasPrefix(""), true),
-        Expected(text.hasPrefix("%"), false),
-        Expected(literal("é").hasPrefix("e"), false), Expected(literal("e\u{301}").hasPrefix("e"), true),
-        Expected(text.hasSuffix("b"), true), Expected(text.hasSuffix(""), true),
-        Expected(text.hasSuffix("aé😀bb"), false),
-        Expected(literal("e\u{301}").hasSuffix("\u{301}"), true), Expected(text.contains("é😀"), true),
-        Expected(text.contains(""), true), Expected(text.contains("_"), false),
-        Expected(text.contains(noText), .null),
-        Expected(literal("a\0b").contains("\0"), true), Expected(literal("aaab").contains("aab"), true),
-        Expected(literal("AÉz").lowercased, "aÉz"), Expected(literal("aéZ").uppercased, "AéZ"),
-        Expected(literal("\t\n\u{B}\u{C}\r a b \u{A0} ").trimmed, "a b \u{A0}"),
-        Expected(literal(" \t").trimmed, ""),
-        Expected(literal("\u{600} ").trimmed, "\u{600}"),
-        Expected(literal(" \u{301}").trimmed, "\u{301}"),
-        Expected(text.appending("!"), "aé😀b!"), Expected(noText.appending("!"), .null),
-        Expected(literal("e").appending("\u{301}").length, 2),
-        Expected(literal("aaa").replacing("aa", with: "b"), "ba"),
-        Expected(literal("abab").replacing("b", with: ""), "aa"), Expected(text.replacing("", with: "x"), "aé😀b"),
-        Expected(literal("e\u{301}").replacing("\u{301}", with: "x"), "ex"),
-        Expected(literal("\r\n").replacing("\n", with: "x"), "\rx"),
-        Expected(text.replacing(noText, with: "x"), .null),
-        Expected(literal("aBc").equalsIgnoringCase("AbC"), true),
-        Expected(literal("É").equalsIgnoringCase("é"), false),
-        Expected(noText.equalsIgnoringCase(.null), true), Expected(noText.equalsIgnoringCase("a"), false),
+    static let textFunctions: [(RowPredicate, Value)] = [
+        (text.length, 4), (literal("e\u{301}").length, 2), (noText.length, .null), (text.index(of: "😀"), 2),
+        (text.index(of: ""), 0), (text.index(of: "x"), -1), (literal("").index(of: ""), 0),
+        (literal("aab").index(of: "ab"), 1), (literal("e\u{301}").index(of: "\u{301}"), 1),
+        (literal("é").index(of: "e"), -1), (text.index(of: noText), .null), (text.substring(from: 2), "😀b"),
+        (text.substring(from: -3), "aé😀b"), (text.substring(from: 4), ""), (text.substring(from: 99), ""),
+        (text.substring(from: 1, length: 2), "é😀"), (text.substring(from: 1, length: -1), ""),
+        (text.substring(from: 1, length: 99), "é😀b"),
+        (text.substring(from: literal(.int(.min)), length: literal(.int(.max))), "aé😀b"),
+        (text.substring(from: literal(.int(.max)) + 1), ""), (text.substring(from: literal(.int(.min)) - 1), "aé😀b"),
+        (text.substring(from: .null), .null), (text.substring(from: 0, length: .null), .null),
+        (text.hasPrefix("a"), true), (text.hasPrefix(""), true), (text.hasPrefix("%"), false),
+        (literal("é").hasPrefix("e"), false), (literal("e\u{301}").hasPrefix("e"), true), (text.hasSuffix("b"), true),
+        (text.hasSuffix(""), true), (text.hasSuffix("aé😀bb"), false), (literal("e\u{301}").hasSuffix("\u{301}"), true),
+        (text.contains("é😀"), true), (text.contains(""), true), (text.contains("_"), false),
+        (text.contains(noText), .null), (literal("a\0b").contains("\0"), true), (literal("aaab").contains("aab"), true),
+        (literal("AÉz").lowercased, "aÉz"), (literal("aéZ").uppercased, "AéZ"),
+        (literal("\t\n\u{B}\u{C}\r a b \u{A0} ").trimmed, "a b \u{A0}"), (literal(" \t").trimmed, ""),
+        (literal("\u{600} ").trimmed, "\u{600}"), (literal(" \u{301}").trimmed, "\u{301}"),
+        (text.appending("!"), "aé😀b!"), (noText.appending("!"), .null), (literal("e").appending("\u{301}").length, 2),
+        (literal("aaa").replacing("aa", with: "b"), "ba"), (literal("abab").replacing("b", with: ""), "aa"),
+        (text.replacing("", with: "x"), "aé😀b"), (literal("e\u{301}").replacing("\u{301}", with: "x"), "ex"),
+        (literal("\r\n").replacing("\n", with: "x"), "\rx"), (text.replacing(noText, with: "x"), .null),
+        (literal("aBc").equalsIgnoringCase("AbC"), true), (literal("É").equalsIgnoringCase("é"), false),
+        (noText.equalsIgnoringCase(.null), true), (noText.equalsIgnoringCase("a"), false),
     ]
 
     /// Integer arithmetic is exact; overflow gives a double, and division by zero null.
-    static let arithmetic = [
-        Expected(int + 1, 8), Expected(int - 10, -3), Expected(int * -2, -14), Expected(int / 2, 3),
-        Expected(literal(-7) / 2, -3), Expected(literal(-7) % 2, -1), Expected(int % -2, 1),
-        Expected(int / 0, .null), Expected(int % 0, .null), Expected(int / 0.0, .null), Expected(int % 0.0, .null),
-        Expected(literal(1.0) / literal(.double(-0.0)), .null), Expected(int + .null, .null),
-        Expected(.column("noint") * 2, .null), Expected(int + 0.5, 7.5), Expected(literal(7.5) % 2, 1.5),
-        Expected(literal(-7.5) % 2, -1.5), Expected(int / 2.0, 3.5),
-        Expected(literal(.int(.max)) + 1, .double(0x1p63)), Expected(literal(.int(.min)) - 1, .double(-0x1p63)),
-        Expected(literal(.int(.max)) * 2, .double(0x1p64)), Expected(literal(.int(.min)) / -1, .double(0x1p63)),
-        Expected(literal(.int(.min)) % -1, 0),
-        Expected(literal(.double(.infinity)) - literal(.double(.infinity)), .null),
-        Expected(literal(.double(.infinity)) % 2, .null), Expected(literal(1e308) * 10, .double(.infinity)),
-        Expected(.column("nan") + 1, .null), Expected((literal(.int(.max)) + 1) > literal(.int(.max)), true),
-        Expected(literal(2.5).rounded, 3.0), Expected(literal(-2.5).rounded, -3.0), Expected(int.rounded, 7),
-        Expected(literal(0.49999999999999994).rounded, 0.0), Expected(literal(-2.5).floor, -3.0),
-        Expected(literal(-2.5).ceiling, -2.0), Expected(.column("nodouble").floor, .null),
-        Expected(.column("nan").rounded, .null), Expected(literal(.int(.max)).ceiling, .int(.max)),
+    static let arithmetic: [(RowPredicate, Value)] = [
+        (int + 1, 8), (int - 10, -3), (int * -2, -14), (int / 2, 3), (literal(-7) / 2, -3), (literal(-7) % 2, -1),
+        (int % -2, 1), (int / 0, .null), (int % 0, .null), (int / 0.0, .null), (int % 0.0, .null),
+        (literal(1.0) / literal(.double(-0.0)), .null), (int + .null, .null), (.column("noint") * 2, .null),
+        (int + 0.5, 7.5), (literal(7.5) % 2, 1.5), (literal(-7.5) % 2, -1.5), (int / 2.0, 3.5),
+        (literal(.int(.max)) + 1, .double(0x1p63)), (literal(.int(.min)) - 1, .double(-0x1p63)),
+        (literal(.int(.max)) * 2, .double(0x1p64)), (literal(.int(.min)) / -1, .double(0x1p63)),
+        (literal(.int(.min)) % -1, 0), (literal(.double(.infinity)) - literal(.double(.infinity)), .null),
+        (literal(.double(.infinity)) % 2, .null), (literal(1e308) * 10, .double(.infinity)),
+        (.column("nan") + 1, .null), ((literal(.int(.max)) + 1) > literal(.int(.max)), true),
+        (literal(2.5).rounded, 3.0), (literal(-2.5).rounded, -3.0), (int.rounded, 7),
+        (literal(0.49999999999999994).rounded, 0.0), (literal(-2.5).floor, -3.0), (literal(-2.5).ceiling, -2.0),
+        (.column("nodouble").floor, .null), (.column("nan").rounded, .null), (literal(.int(.max)).ceiling, .int(.max)),
     ]
 
     @Test(
@@ -310,9 +274,7 @@ struct EvaluatorFixture {
         "nojson": .null, "nan": .double(.nan), "big": .int(1 << 53 + 1),
     ]
 
-    static func value(
-        of predicate: RowPredicate, in row: Row = row, schema: TableSchema = schema
-    ) throws -> Value {
+    static func value(of predicate: RowPredicate) throws -> Value {
         try PackedRows([row], of: schema).withRow(at: 0) { try Evaluator(schema: schema).value(of: predicate, in: $0) }
     }
 
