@@ -80,9 +80,6 @@ private func takeTheirText(_ client: SyncClient<some LocalStore>) async throws {
 
 @Suite("Article: Coming from Azure Mobile Apps")
 struct MigrationArticleTests {
-    @Test("The article contains exactly the examples compiled here")
-    func examples() throws { try expectExamples(of: "ComingFromAzureMobileApps", count: 7) }
-
     @Test("The article's conflict handlers resolve a conflict")
     func handlers() async throws {
         let schema = TableSchema("TodoItem", columns: [.string("text"), .bool("complete")])

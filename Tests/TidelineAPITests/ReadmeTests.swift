@@ -65,7 +65,7 @@ struct ReadmeTests {
         let blocks = try swiftBlocks(in: "README.md")
         #expect(blocks.count == 2)
         #expect(blocks.first.map { $0.count <= 15 } == true)
-        try expectCompiled(blocks)
+        try expectCompiled(blocks, in: "ReadmeTests")
     }
 
     @Test("The stores of its table are created here")

@@ -126,9 +126,6 @@ private func migrate(_ client: SyncClient<MemoryStore>) async throws {
 
 @Suite("Article: Typed tables")
 struct TypedTableArticleTests {
-    @Test("The article contains exactly the examples compiled here")
-    func examples() throws { try expectExamples(of: "TypedTables", count: 9) }
-
     @Test("The records of the macro and by hand work in one client, and a later version renames a property")
     func records() async throws {
         let service = try TableService(

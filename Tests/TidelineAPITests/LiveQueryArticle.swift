@@ -1,4 +1,3 @@
-import Testing
 import Tideline
 
 // The examples of the article *Live queries*, compiled verbatim.
@@ -31,10 +30,4 @@ private func count(_ items: SyncTable) async throws {
 private func showList(_ items: SyncTable, _ open: TableQuery) {
     let list = LiveRows(items.observe(open))
     print(list.rows.count, list.error as Any)
-}
-
-@Suite("Article: Live queries")
-struct LiveQueryArticleTests {
-    @Test("The article contains exactly the examples compiled here")
-    func examples() throws { try expectExamples(of: "LiveQueries", count: 4) }
 }

@@ -1,4 +1,3 @@
-import Testing
 import Tideline
 
 // The examples of the article *Sync that runs itself*, compiled verbatim.
@@ -65,10 +64,4 @@ private func pullSideBySide(_ client: SyncClient<some LocalStore>) async throws 
 
 private func pushUnlessOthersDo(_ client: SyncClient<some LocalStore>) async throws {
     try await client.push(settings: PushSettings(whenOtherProcessPushes: .fail))
-}
-
-@Suite("Article: Sync that runs itself")
-struct SyncArticleTests {
-    @Test("The article contains exactly the examples compiled here")
-    func examples() throws { try expectExamples(of: "SyncThatRunsItself", count: 7) }
 }

@@ -1,5 +1,4 @@
 #if AsyncHTTPClient
-import Testing
 import Tideline
 import TidelineAsyncHTTPClient
 import TidelineSQLite
@@ -43,11 +42,5 @@ private func resolveConflicts(_ client: SyncClient<SQLiteStore>) async throws {
 private func readDirectly(_ store: SQLiteStore, itemID: String) throws {
     let item = try store.read { try $0.row(in: "TodoItem", id: itemID) }
     print(item?.idText ?? "no item")
-}
-
-@Suite("Article: Untyped tables")
-struct UntypedTableArticleTests {
-    @Test("The article contains exactly the examples compiled here")
-    func examples() throws { try expectExamples(of: "UntypedTables", count: 4) }
 }
 #endif
