@@ -7,19 +7,20 @@ import TidelineTestSupport
 struct RecordTests {
     private let shape = Sample.schema.makeShape()
 
-    /// Packs a row of the table with the columns of `sample`, changed by `values`.
-    private func pack(_ values: Row, of sample: Sample = .full) throws -> PackedRows {
+    /// Packs the row of the full record with another value in one column.
+    private func pack(_ column: String, _ value: Value) throws -> PackedRows {
         var rows = PackedRows(shape: shape)
-        try rows.append([sample])
-        let row = rows.withRow(at: 0) { $0.owned() }.merging(values)
-        rows.removeAll()
-        try rows.append(row)
-        return rows
+        try rows.append([Sample.full])
+        return try PackedRows([rows.withRow(at: 0) { $0.owned() }.merging([column: value])], of: Sample.schema)
     }
 
-    private func failure(_ values: Row) throws -> StoreError? {
-        let rows = try pack(values)
-        return #expect(throws: StoreError.self) { try rows.withRow(at: 0) { _ = try $0.record(Sample.self) } }
+    /// Expects that a row with another value in one column cannot be read, and returns the error, which names it.
+    private func failure(_ column: String, _ value: Value) throws -> StoreError {
+        let rows = try pack(column, value)
+        let error = #expect(throws: StoreError.self) { try rows.withRow(at: 0) { _ = try $0.record(Sample.self) } }
+        #expect(error?.code == .unreadableRecord)
+        #expect([error?.table, error?.id, error?.column] == ["Sample", "full", column])
+        return try #require(error)
     }
 
     @Test("Every type comes back from the row that it is written to, and so does nil")
@@ -57,9 +58,7 @@ struct RecordTests {
             ("uint32", 1 << 32, "UInt32"), ("uint64", -1, "UInt64"), ("rank", 128, "Int8"), ("priority", 7, "Priority"),
         ]
         for (column, value, type) in beyond {
-            let error = try #require(try failure([column: value]))
-            #expect(error.code == .unreadableRecord)
-            #expect([error.table, error.id, error.column] == ["Sample", "full", column])
+            let error = try failure(column, .int(value))
             #expect(error.message.contains("\(value)") && error.message.contains(type), "\(error)")
         }
     }
@@ -81,25 +80,21 @@ struct RecordTests {
     @Test("A row without a value is an error for a property that is neither optional nor defaulted")
     func missing() throws {
         for column in ["text", "int8", "kind", "tags"] {
-            let error = try #require(try failure([column: .null]))
-            #expect(error.code == .unreadableRecord)
-            #expect([error.table, error.id, error.column] == ["Sample", "full", column])
+            let error = try failure(column, .null)
             #expect(error.message.contains("optional"), "\(error)")
         }
         for column in ["note", "due", "rank", "photo", "home", "marks", "parent"] {
-            let rows = try pack([column: .null])
+            let rows = try pack(column, .null)
             _ = try rows.withRow(at: 0) { try $0.record(Sample.self) }
         }
     }
 
     @Test("Text that is no value of the type is an error, and JSON of another form says what is wrong")
     func unreadable() throws {
-        #expect(try failure(["uuid": "x"])?.column == "uuid")
-        #expect(try failure(["kind": "other"])?.message.contains("Kind") == true)
-        #expect(try failure(["float": .double(1e300)])?.column == "float")
-        let error = try failure(["home": .json(#"{"road":"Main"}"#)])
-        #expect(error?.code == .unreadableRecord && error?.column == "home")
-        #expect(error?.cause is DecodingError)
+        _ = try failure("uuid", "x")
+        #expect(try failure("kind", "other").message.contains("Kind"))
+        _ = try failure("float", .double(1e300))
+        #expect(try failure("home", .json(#"{"road":"Main"}"#)).cause is DecodingError)
     }
 
     @Test("A value without a JSON form is an error that names the column, and the batch is unchanged")
