@@ -52,6 +52,30 @@ func expectError<T>(
     return error
 }
 
+/// Returns whether a value equals what Foundation reads from the same JSON.
+func isSame(_ value: Value?, _ other: Any?, doublesWithin tolerance: Double = 0) -> Bool {
+    let text = other as? String
+    switch value {
+    case nil: return other == nil
+    case .null?: return other is NSNull
+    case .bool(let bool)?: return other as? Bool == bool
+    case .int(let int)?: return (other as? NSNumber)?.int64Value == int
+    case .double(let double)?:
+        guard let other = (other as? NSNumber)?.doubleValue else { return false }
+        return abs(double - other) <= abs(double) * tolerance
+    case .string(let string)?: return text.map { $0.utf8.elementsEqual(string.utf8) } ?? false
+    case .timestamp(let instant)?: return text.flatMap { Timestamp($0) } == instant
+    case .bytes(let bytes)?:
+        // Foundation requires the padding, which a mutation may have removed.
+        guard let text else { return false }
+        let padded = text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: padded).map { Array($0) } == bytes
+    case .json(let json)?:
+        let parsed = try? JSONSerialization.jsonObject(with: Data(json.utf8))
+        return parsed != nil && (parsed as? NSObject) == (other as? NSObject)
+    }
+}
+
 func looseRow(_ json: String) throws(WireError) -> Row {
     try JSONRow.parse(Array(json.utf8))
 }

@@ -77,21 +77,8 @@ import TidelineSupport
             let expected = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
             #expect(row.values.count == expected.count, "\(json)")
             for (name, value) in row.values {
-                #expect(Self.isSame(value, expected[name]), "\(name) in \(json)")
+                #expect(isSame(value, expected[name]), "\(name) in \(json)")
             }
-        }
-    }
-
-    private static func isSame(_ value: Value, _ other: Any?) -> Bool {
-        switch value {
-        case .null: other is NSNull
-        case .bool(let bool): other as? Bool == bool
-        case .int(let int): (other as? NSNumber)?.int64Value == int
-        case .double(let double): (other as? NSNumber)?.doubleValue == double
-        case .string(let text): (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
-        case .json(let text):
-            (try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSObject) == other as? NSObject
-        case .timestamp, .bytes: false
         }
     }
 }
