@@ -18,16 +18,17 @@ private func rejection(
     #expect(throws: RequestRejection.self) { try parse(target, method, headers: headers) }
 }
 
+extension TableRequest {
+    fileprivate var read: TableRead? { if case .read(let read) = self { read } else { nil } }
+}
+
 struct TableRequestTests {
     @Test func `what the dialect asks is what the server understands`() throws {
         let schema = TableSchema("T b", columns: [.string("text"), .timestamp("due")])
         let query = TableQuery("T b").filter(.column("text") == "a b&c#d+e%'é😀\u{0}" && .column("due") > Timestamp.min)
             .order(by: "due", descending: true).skip(10).limit(50).select("text", "due").includingTotalCount()
         let request = try ZUMODialect().read(query, schema: schema, options: ReadOptions(includeDeleted: true))
-        guard case .read(let read) = try parse(request.target, request.method, headers: request.headers) else {
-            Issue.record("no read")
-            return
-        }
+        let read = try #require(parse(request.target, request.method, headers: request.headers).read)
         #expect(try String(reflecting: read.query(schema)) == String(reflecting: query))
         #expect(read.includesDeleted)
     }
@@ -55,18 +56,14 @@ struct TableRequestTests {
     }
 
     @Test func `a bare read takes the defaults`() throws {
-        guard case .read(let read) = try parse("/tables/T?app=1&$inlinecount=none&&") else {
-            Issue.record("no read")
-            return
-        }
+        let read = try #require(parse("/tables/T?app=1&$inlinecount=none&&").read)
         #expect(read.filter == nil && read.order.isEmpty && read.skip == 0 && read.top == nil && read.selection == nil)
         #expect(!read.includesDeleted && !read.includesTotalCount)
     }
 
     @Test func `the version may be a parameter, a plus is a space`() throws {
         #expect(throws: Never.self) { try parse("tables/T?ZUMO-API-VERSION=2.0.0", headers: [:]) }
-        guard case .read(let read) = try parse("tables/T?%24filter=a+eq+1") else { return }
-        #expect(read.filter == "a eq 1")
+        #expect(try parse("tables/T?%24filter=a+eq+1").read?.filter == "a eq 1")
     }
 
     @Test(arguments: [

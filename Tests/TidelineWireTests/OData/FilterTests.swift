@@ -54,7 +54,7 @@ struct FilterWritingTests {
         #expect(try written(try read(text)) == text)
     }
 
-    @Test(arguments: [0, 1, 12, 123, 1_230, 1_234_567])
+    @Test(arguments: [0, 1, 12, 123, 1_230, 1_234_567, 4_000_000])
     func `a date has three or more digits, as it needs`(_ ticks: Int64) throws {
         let instant = try #require(Timestamp(ticks: 17_000_000_000_000_000 + ticks))
         let text = try written(.column("due") == instant)
@@ -330,24 +330,19 @@ extension RowPredicate {
             return .comparison(.equal, lowered[0], lowered[1])
         case .function(let function, let operands):
             return .function(function, operands.map { $0.normalised(isOperand: true) })
-        case .and(let terms):
+        case .and(let terms), .or(let terms):
+            if terms.count == 1, terms[0].isCertain || !isOperand { return terms[0].normalised(isOperand: isOperand) }
+            let isAnd = if case .and = self { true } else { false }
             let flat = terms.map { $0.normalised(isOperand: false) }.flatMap { term -> [RowPredicate] in
-                if case .and(let inner) = term { inner } else { [term] }
+                switch term {
+                case .and(let inner) where isAnd: inner
+                case .or(let inner) where !isAnd: inner
+                default: [term]
+                }
             }
-            if terms.count == 1 {
-                if terms[0].isCertain || !isOperand { return terms[0].normalised(isOperand: isOperand) }
-                return .and(flat + [true])
-            }
-            return flat.isEmpty ? true : .and(flat)
-        case .or(let terms):
-            let flat = terms.map { $0.normalised(isOperand: false) }.flatMap { term -> [RowPredicate] in
-                if case .or(let inner) = term { inner } else { [term] }
-            }
-            if terms.count == 1 {
-                if terms[0].isCertain || !isOperand { return terms[0].normalised(isOperand: isOperand) }
-                return .or(flat + [false])
-            }
-            return flat.isEmpty ? false : .or(flat)
+            let neutral: RowPredicate = isAnd ? true : false
+            let padded = terms.count == 1 ? flat + [neutral] : flat
+            return padded.isEmpty ? neutral : isAnd ? .and(padded) : .or(padded)
         }
     }
 
