@@ -354,8 +354,6 @@ extension RowPredicate {
         case .column, .literal: self
         case .comparison(let comparison, let a, let b):
             switch (a, b) {
-            case (.column(let name), .literal(let value)) where value.fits(name): self
-            case (.literal(let value), .column(let name)) where value.fits(name): self
             case (.column(let name), .literal(let value)): .comparison(comparison, a, .literal(value.typed(as: name)))
             case (.literal(let value), .column(let name)): .comparison(comparison, .literal(value.typed(as: name)), b)
             default: .comparison(comparison, a.untyped, b.untyped)
