@@ -13,11 +13,7 @@ struct Expansion {
     /// The titles of the fix-its.
     let fixes: [String]
 
-    /// Expands the macros in a source.
-    ///
-    /// - Parameters:
-    ///   - source: The source.
-    ///   - missing: The protocols to which the records do not conform.
+    /// Expands the macros in a source. Its records do not conform to the missing protocols.
     init(_ source: String, missing: [String] = ["TableRecord", "MergingRecord"]) throws {
         let output = try ProbeProcess("TidelineMacroPlugin-tool").run([source] + missing)
         try #require(output.status == 0, "\(output.err)")
@@ -27,9 +23,7 @@ struct Expansion {
         (text, errors, fixed, fixes) = (parts[0].joined(), parts[1], parts[2].joined(), parts[3])
     }
 
-    /// Expands a record with the given members, which begin in column 5 of line 4.
-    ///
-    /// - Parameter attribute: What precedes `@Table` on its line.
+    /// Expands a record with the given members, which begin in column 5 of line 4. The attribute precedes `@Table`.
     init(ofNote members: String, attribute: String = "") throws {
         try self.init(
             """

@@ -1,7 +1,6 @@
 #if Macros
 import Testing
 
-/// The source that the macro writes.
 @Suite("Expansion of @Table")
 struct ExpansionTests {
     private func expansion(of source: String) throws -> String { text(try Expansion(source)) }

@@ -135,7 +135,6 @@ struct RowValidationTests {
 }
 
 extension RowView.BorrowedValue {
-    /// A copy of the value.
     fileprivate var owned: Value? {
         switch self {
         case .absent: nil

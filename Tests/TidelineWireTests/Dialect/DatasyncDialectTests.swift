@@ -8,7 +8,6 @@ private let dialect = DatasyncDialect()
 
 private func text(_ request: WireRequest) -> String { String(decoding: request.body ?? [], as: UTF8.self) }
 
-/// The requests and the links of Datasync 3.
 @Suite("Datasync 3: requests")
 struct DatasyncRequestTests {
     @Test("A read has the options and literals of OData version 4")
@@ -165,7 +164,6 @@ struct DatasyncRequestTests {
     }
 }
 
-/// The rows and pages of Datasync 3, as the server sends them.
 @Suite("Datasync 3: responses")
 struct DatasyncResponseTests {
     static let schema = TableSchema(
