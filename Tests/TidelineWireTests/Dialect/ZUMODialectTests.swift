@@ -167,21 +167,8 @@ struct ZUMODialectWriteTests {
         ("a/b", "a%2Fb"), ("/", "%2F"), ("../x", "..%2Fx"), ("a?b#c", "a%3Fb%23c"), ("a+b", "a%2Bb"), ("a\\b", "a%5Cb"),
         ("a\nb", "a%0Ab"), (" ", "%20"), ("a%2Fb", "a%252Fb"),
     ])
-    func `an id that others made is one segment of the path, and comes through it`(_ id: String, _ segment: String)
-        throws
-    {
-        for call in requests(of: id) {
-            let request = try call()
-            #expect(request.target == "tables/T/\(segment)")
-            let understood = try TableRequest(
-                method: request.method, target: request.target, headers: request.headers)
-            switch understood {
-            case .lookup("T", let read, _), .update("T", let read, _), .delete("T", let read, _),
-                .undelete("T", let read, _):
-                #expect(read == id)
-            default: Issue.record("\(understood)")
-            }
-        }
+    func `an id that others made is one segment of the path`(_ id: String, _ segment: String) throws {
+        for call in requests(of: id) { #expect(try call().target == "tables/T/\(segment)") }
     }
 
     /// Returns the requests for an existing row.
@@ -206,8 +193,14 @@ struct ZUMODialectWriteTests {
         #expect(body == #"{"id":"A","DueDate":"2026-11-21T09:12:49.4030001Z"}"#)
     }
 
-    @Test(arguments: ["a", "...", "a b", "é", "😀", "%", "a;b", "__", String(repeating: "é", count: 255)])
-    func `a good id is taken`(_ id: String) throws { try ItemID.validate(id) }
+    @Test(arguments: [
+        "a", "...", "a b", "é", "😀", "%", "50%", "%2F", "a;b", "a#b&c=d", "it's", "__",
+        String(repeating: "é", count: 255),
+    ])
+    func `a good id is taken`(_ id: String) throws {
+        try ItemID.validate(id)
+        #expect(try dialect.insert(["id": .string(id)], into: "T").target == "tables/T")
+    }
 
     @Test func `random ids are lower-case version 4 UUIDs and differ`() throws {
         let ids = (0..<100).map { _ in ItemID.random() }
