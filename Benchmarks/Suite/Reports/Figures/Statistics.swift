@@ -7,14 +7,6 @@ package struct Spread: Sendable, Hashable {
     package let count: Int
     /// The median.
     package let median: Double
-    /// The lower quartile, with linear interpolation.
-    package let lowerQuartile: Double
-    /// The upper quartile, with linear interpolation.
-    package let upperQuartile: Double
-    /// The minimum.
-    package let least: Double
-    /// The maximum.
-    package let greatest: Double
     /// The confidence interval of the median, with a confidence of at least 95 %.
     ///
     /// It assumes no distribution: it reaches from the *k*th smallest to the *k*th largest value and misses the median
@@ -25,27 +17,17 @@ package struct Spread: Sendable, Hashable {
     /// Creates the spread of measurements in any order, or returns `nil` if there are none.
     package init?(_ values: some Sequence<Double>) {
         let sorted = values.sorted()
-        guard let first = sorted.first, let last = sorted.last else { return nil }
+        guard !sorted.isEmpty else { return nil }
         count = sorted.count
-        median = Self.quantile(sorted, 0.5)
-        lowerQuartile = Self.quantile(sorted, 0.25)
-        upperQuartile = Self.quantile(sorted, 0.75)
-        least = first
-        greatest = last
-        let left = Self.leftOut(of: sorted.count)
-        interval = sorted[left]...sorted[sorted.count - 1 - left]
+        let (low, high) = (sorted[(count - 1) / 2], sorted[count / 2])
+        median = low + (high - low) / 2
+        let left = Self.leftOut(of: count)
+        interval = sorted[left]...sorted[count - 1 - left]
     }
 
     /// The distance from the median to the farther end of ``interval``; `nil` for a single measurement.
     package var reach: Double? {
         count < 2 ? nil : max(interval.upperBound - median, median - interval.lowerBound)
-    }
-
-    private static func quantile(_ sorted: [Double], _ share: Double) -> Double {
-        let position = share * Double(sorted.count - 1)
-        let below = Int(position)
-        let above = min(below + 1, sorted.count - 1)
-        return sorted[below] + (sorted[above] - sorted[below]) * (position - Double(below))
     }
 
     /// The number of values outside ``interval`` on each side: the most heads that occur in less than 2.5 % of series
