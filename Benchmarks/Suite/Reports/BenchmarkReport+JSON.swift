@@ -3,7 +3,7 @@ package import Foundation
 internal import TidelineSupport
 
 /// A format of the report.
-package protocol BenchmarkReportWriter: Sendable {
+protocol BenchmarkReportWriter: Sendable {
     /// Returns the report as text that ends with a line break.
     func text(of report: BenchmarkReport) throws -> String
 }
@@ -46,11 +46,8 @@ extension BenchmarkReport {
 }
 
 /// The report as JSON, for ``BenchmarkReport/init(json:path:)``. Equal reports have equal text.
-package struct BenchmarkJSONReport: BenchmarkReportWriter {
-    /// Creates a writer.
-    package init() {}
-
-    package func text(of report: BenchmarkReport) throws -> String {
+struct BenchmarkJSONReport: BenchmarkReportWriter {
+    func text(of report: BenchmarkReport) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(report), as: UTF8.self) + "\n"

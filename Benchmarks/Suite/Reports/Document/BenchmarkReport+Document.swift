@@ -2,23 +2,17 @@
 internal import TidelineSupport
 
 /// The report as Markdown: a table for each group and number of rows, and the conditions of the run.
-package struct BenchmarkMarkdownReport: BenchmarkReportWriter {
-    /// Creates a writer.
-    package init() {}
-
-    package func text(of report: BenchmarkReport) -> String { BenchmarkDocument(report).document.markdown }
+struct BenchmarkMarkdownReport: BenchmarkReportWriter {
+    func text(of report: BenchmarkReport) -> String { BenchmarkDocument(report).document.markdown }
 }
 
 /// The report as a self-contained HTML page without scripts: tables of all figures, bar charts of the workloads,
 /// latency distributions, and the cost by number of rows if there are several.
-package struct BenchmarkHTMLReport: BenchmarkReportWriter {
-    /// Creates a writer.
-    package init() {}
-
-    package func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
+struct BenchmarkHTMLReport: BenchmarkReportWriter {
+    func text(of report: BenchmarkReport) -> String { text(of: report, beside: nil) }
 
     /// Returns the page, with a comparison to an earlier run.
-    package func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
+    func text(of report: BenchmarkReport, beside comparison: BenchmarkComparison?) -> String {
         BenchmarkDocument(report, comparison: comparison).document.html
     }
 }

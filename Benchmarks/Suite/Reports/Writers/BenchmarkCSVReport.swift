@@ -4,11 +4,8 @@ internal import TidelineStore
 /// The iterations as CSV (RFC 4180), one line each, for spreadsheets.
 ///
 /// A subject without figures has one line with the reason. Numbers have a decimal point and no separators.
-package struct BenchmarkCSVReport: BenchmarkReportWriter {
-    /// Creates a writer.
-    package init() {}
-
-    package func text(of report: BenchmarkReport) -> String {
+struct BenchmarkCSVReport: BenchmarkReportWriter {
+    func text(of report: BenchmarkReport) -> String {
         let lines = report.figures.flatMap { workload in
             workload.subjects.flatMap { figures in repetitions(workload.result, figures) }
         }

@@ -1,24 +1,17 @@
 #if Commands
-package import TidelineSupport
+internal import TidelineSupport
 
 /// The report for a terminal: a table for each number of rows, the legend, the use of disk and memory, and the missing
 /// figures with their reasons.
-package struct BenchmarkTerminalReport: BenchmarkReportWriter {
+struct BenchmarkTerminalReport: BenchmarkReportWriter {
     /// The number of columns of the terminal.
-    package var width: Int
+    var width = 100
     /// The style, with or without colors.
-    package var style: TerminalStyle
+    var style = TerminalStyle(isColored: false)
     /// Whether to omit the conditions of the run and works that are not applicable.
-    package var isQuiet: Bool
+    var isQuiet = false
 
-    /// Creates a writer.
-    package init(width: Int = 100, style: TerminalStyle = TerminalStyle(isColored: false), isQuiet: Bool = false) {
-        self.width = width
-        self.style = style
-        self.isQuiet = isQuiet
-    }
-
-    package func text(of report: BenchmarkReport) -> String {
+    func text(of report: BenchmarkReport) -> String {
         let layouts = FigureSection.all(of: report).map { TerminalLayout(section: $0, width: width, style: style) }
         let tables = layouts.flatMap(\.tables)
         var parts = [banner(report)]
