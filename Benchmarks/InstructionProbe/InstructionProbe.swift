@@ -81,9 +81,9 @@ struct ProbeRun {
     private let folder: String
 
     init(_ work: CountedWork, by subject: ProbeSubject, rows: Int, folder: String) throws {
-        settings = BenchmarkSettings(rows: [rows], isQuick: true)
+        settings = .quick(rows: rows)
         guard let workload = Workload.all(settings, rows: rows).first(where: { $0.id == work.id }) else {
-            throw ProbeError("there is no workload \(work.id)")
+            throw BenchmarkError("there is no workload \(work.id)")
         }
         self.workload = workload
         self.subject = try subject.make()
@@ -106,7 +106,7 @@ struct ProbeRun {
                 var result: Result<Answer, any Error> = .success(Answer())
                 try session.prepare(work)
                 measure { result = Result { try session.perform(work, noting: latencies) } }
-                guard try result.get().count > 0 else { throw ProbeError("\(workload.id) has an empty answer") }
+                guard try result.get().count > 0 else { throw BenchmarkError("\(workload.id) has an empty answer") }
             }
         }
         try session.close()
@@ -133,13 +133,6 @@ struct ProbeRun {
         works += [.scan(.view), .get(ids: ids, access: .view, transaction: .one)]
         for work in works { _ = try session.perform(work, noting: LatencySink()) }
     }
-}
-
-/// An error message for the script that runs the probe.
-struct ProbeError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }
 #else
 internal import TidelineSupport
