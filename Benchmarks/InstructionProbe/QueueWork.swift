@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import Tideline
+import TidelineBenchmark
 import TidelineLMDB
 import TidelineLevelDB
 import TidelineMemory
@@ -82,18 +83,9 @@ enum QueueWork {
 
     /// Extends the queue to `count` operations by copying the first, a hundred times faster than inserts.
     private static func copyFirstOperation(_ count: Int, in store: some LocalStore) throws {
-        let queue = SystemTables().operations
-        try store.write { writer in
-            guard let first = try writer.rows(matching: TableQuery(queue).order(by: "id").limit(1)).rows.first,
-                case .int(let id)? = first.id
-            else { return }
-            try writer.upsert((1..<max(count, 1)).map { row("item-\($0)") }, into: items.name)
-            let copies = (1..<max(count, 1)).map { number in
-                let item = Value.string("item-\(number)")
-                return first.merging(["itemId": item, "itemKey": item]).withKey(.int(id + Int64(number)))
-            }
-            try writer.upsert(copies, into: queue)
-        }
+        let ids = (0..<max(count, 1)).map { "item-\($0)" }
+        try store.write { try $0.upsert(ids.dropFirst().map(row), into: items.name) }
+        _ = try store.copyFirstOperation(for: ids.map { .string($0) }, of: items.name)
     }
 
     private static func row(_ id: String) -> Row { ["id": .string(id), "text": "Buy milk", "complete": false] }
@@ -124,15 +116,6 @@ final class LimitedTransport: Transport {
         guard isReached else { throw TransportError(.connection, "the connection is closed") }
         let answer = service.handle(request, body: body ?? [])
         return TransportResponse(response: answer.response, body: answer.body)
-    }
-}
-
-extension Row {
-    /// Returns the row with another key.
-    fileprivate func withKey(_ key: RowID) -> Row {
-        var row = self
-        row.id = key
-        return row
     }
 }
 #endif

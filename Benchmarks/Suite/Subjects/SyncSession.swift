@@ -247,20 +247,22 @@ final class SyncSession<Store: LocalStore>: Sendable {
         _ = try edit([.update(["id": first.value, "text": "changed"])], LatencySink())
         // The client does not see the copies, which do not come from a client. The next work creates another.
         client.withLock { $0 = nil }
-        return Answer(count: try copyFirstOperation(for: ids, of: queued))
+        return Answer(count: try store.copyFirstOperation(for: ids, of: queued))
     }
+}
 
-    /// Replaces the only operation by copies for rows of a table.
-    private func copyFirstOperation(for ids: [RowID], of queued: String) throws -> Int {
+extension LocalStore {
+    /// Replaces the only operation of the queue by copies for rows of a table, and returns their number.
+    package func copyFirstOperation(for ids: [RowID], of table: String) throws -> Int {
         let queue = SystemTables().operations
-        return try store.write { writer in
+        return try write { writer in
             guard let first = try writer.rows(matching: TableQuery(queue).order(by: "id").limit(1)).rows.first,
                 case .int(let number)? = first.id
             else { return 0 }
             let copies = ids.enumerated().map { position, id in
                 var copy = first
                 copy.id = .int(number + Int64(position))
-                copy["table"] = .string(queued)
+                copy["table"] = .string(table)
                 copy["itemId"] = id.value
                 copy["itemKey"] = id.value
                 return copy
