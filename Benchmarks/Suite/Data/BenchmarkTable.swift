@@ -29,12 +29,36 @@ public struct BenchmarkTable: Sendable, Hashable {
 /// The columns of a ``BenchmarkTable``, resolved once, and the three ways to compute the checksum of a row from them.
 struct BenchmarkColumns: Sendable {
     private let names: [String]
-    private let typed: TypedColumns
+    private let text, list: ResolvedColumn<String>
+    private let rank: ResolvedColumn<Int64>
+    private let done: ResolvedColumn<Bool>
+    private let score: ResolvedColumn<Double>
+    private let due: ResolvedColumn<Timestamp>
+    private let note, owner: ResolvedColumn<String>
+    private let fields: [ResolvedColumn<String>]
+    private let updatedAt: ResolvedColumn<Timestamp>
+    private let version: ResolvedColumn<String>
 
     /// Resolves the columns of a row shape.
     init(_ shape: RowShape) throws {
+        func resolve<T>(_ name: String) throws -> ResolvedColumn<T> {
+            guard let column = Column<T>(name).resolved(in: shape) else {
+                throw StoreError(.schemaMismatch, "the table lacks a column", table: shape.table, column: name)
+            }
+            return column
+        }
         names = shape.columns.map(\.name)
-        typed = try TypedColumns(shape)
+        text = try resolve("text")
+        list = try resolve("list")
+        rank = try resolve("rank")
+        done = try resolve("done")
+        score = try resolve("score")
+        due = try resolve("due")
+        note = try resolve("note")
+        owner = try resolve("owner")
+        fields = try names.filter { $0.hasPrefix("field") }.map { try resolve($0) }
+        updatedAt = try resolve("updatedAt")
+        version = try resolve("version")
     }
 
     /// Reads every value in place.
@@ -46,50 +70,7 @@ struct BenchmarkColumns: Sendable {
     }
 
     /// Reads every value through its typed column.
-    func number(typed row: borrowing RowView) -> UInt64 { typed.number(row) }
-
-    /// Reads every value by column name.
-    func number(_ row: Row) -> UInt64 {
-        var number = RowChecksum.start
-        RowChecksum.mix(&number, RowChecksum.value(of: row.idText))
-        for name in names { RowChecksum.mix(&number, RowChecksum.value(of: row[name])) }
-        return number
-    }
-}
-
-/// The typed columns of a ``BenchmarkTable``.
-private struct TypedColumns: Sendable {
-    let text, list: ResolvedColumn<String>
-    let rank: ResolvedColumn<Int64>
-    let done: ResolvedColumn<Bool>
-    let score: ResolvedColumn<Double>
-    let due: ResolvedColumn<Timestamp>
-    let note, owner: ResolvedColumn<String>
-    let fields: [ResolvedColumn<String>]
-    let updatedAt: ResolvedColumn<Timestamp>
-    let version: ResolvedColumn<String>
-
-    init(_ shape: RowShape) throws {
-        func resolve<T>(_ name: String) throws -> ResolvedColumn<T> {
-            guard let column = Column<T>(name).resolved(in: shape) else {
-                throw StoreError(.schemaMismatch, "the table lacks a column", table: shape.table, column: name)
-            }
-            return column
-        }
-        text = try resolve("text")
-        list = try resolve("list")
-        rank = try resolve("rank")
-        done = try resolve("done")
-        score = try resolve("score")
-        due = try resolve("due")
-        note = try resolve("note")
-        owner = try resolve("owner")
-        fields = try shape.columns.map(\.name).filter { $0.hasPrefix("field") }.map { try resolve($0) }
-        updatedAt = try resolve("updatedAt")
-        version = try resolve("version")
-    }
-
-    func number(_ row: borrowing RowView) -> UInt64 {
+    func number(typed row: borrowing RowView) -> UInt64 {
         var number = RowChecksum.start
         RowChecksum.mix(&number, RowChecksum.value(of: row.idText))
         RowChecksum.mix(&number, value(row[text]))
@@ -103,6 +84,14 @@ private struct TypedColumns: Sendable {
         for field in fields { RowChecksum.mix(&number, value(row[field])) }
         RowChecksum.mix(&number, row[updatedAt].map { RowChecksum.value(of: $0.ticks) } ?? RowChecksum.null)
         RowChecksum.mix(&number, value(row[version]))
+        return number
+    }
+
+    /// Reads every value by column name.
+    func number(_ row: Row) -> UInt64 {
+        var number = RowChecksum.start
+        RowChecksum.mix(&number, RowChecksum.value(of: row.idText))
+        for name in names { RowChecksum.mix(&number, RowChecksum.value(of: row[name])) }
         return number
     }
 
