@@ -75,7 +75,7 @@ struct DictionaryJSONReader: JSONReader {
 
     func read(_ page: [UInt8]) throws -> Answer {
         guard let rows = try JSONSerialization.jsonObject(with: Data(page)) as? [[String: Any]] else {
-            throw UnexpectedJSON("an array of objects")
+            throw BenchmarkError("the page lacks an array of objects")
         }
         var answer = Answer(count: rows.count)
         for row in rows { answer.checksum &+= try number(row) }
@@ -83,7 +83,7 @@ struct DictionaryJSONReader: JSONReader {
     }
 
     private func number(_ row: [String: Any]) throws -> UInt64 {
-        guard let id = row["id"] as? String else { throw UnexpectedJSON("an id") }
+        guard let id = row["id"] as? String else { throw BenchmarkError("the page lacks an id") }
         var number = RowChecksum.start
         RowChecksum.mix(&number, RowChecksum.value(of: id))
         for column in columns { RowChecksum.mix(&number, try value(of: row[column.name], column)) }
@@ -101,7 +101,7 @@ struct DictionaryJSONReader: JSONReader {
             if let text = value as? String { return RowChecksum.value(of: try FoundationDate.read(text)) }
         case .bytes, .json: break
         }
-        throw UnexpectedJSON("\(column.type) in the column \(column.name)")
+        throw BenchmarkError("the page lacks \(column.type) in the column \(column.name)")
     }
 }
 
@@ -163,12 +163,5 @@ private enum FoundationDate {
     static func ticks(_ date: Date) -> Int64 {
         Int64((date.timeIntervalSince1970 * 1000).rounded()) * Timestamp.ticksPerMillisecond
     }
-}
-
-/// An error for JSON that does not match the table.
-private struct UnexpectedJSON: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ expected: String) { description = "the page lacks \(expected)" }
 }
 #endif
