@@ -52,14 +52,14 @@ struct Iteration {
         }
         // Earlier writes must not reach the disk while the steps are measured.
         FileSystem.flush(database.directory)
-        var (stopwatch, step) = (Stopwatch(), Step.Outcome())
+        var steps = MeasuredSteps()
         for index in works.workload.steps.indices {
-            try Step.perform(try works.step(index), on: session, &stopwatch, &step)
+            try steps.perform(try works.step(index), on: session)
             isTouched = true
         }
         var outcome = Outcome(
-            sample: Sample(stopwatch, fileSize: FileSystem.size(ofFolder: database.directory)), answer: step.answer,
-            latencies: step.latencies)
+            sample: Sample(steps.stopwatch, fileSize: FileSystem.size(ofFolder: database.directory)),
+            answer: steps.answer, latencies: steps.latencies)
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
         for work in try works.restore() { _ = try session.perform(work) }
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
@@ -79,33 +79,27 @@ extension Sample {
     }
 }
 
-/// The works of a step, performed concurrently.
-enum Step {
-    /// The result of a step.
-    struct Outcome {
-        var answer = Answer()
-        var latencies = LatencySink.makeHistogram()
-    }
+/// The measurements of the steps of an iteration.
+private struct MeasuredSteps {
+    private(set) var stopwatch = Stopwatch()
+    private(set) var answer = Answer()
+    private(set) var latencies = LatencySink.makeHistogram()
 
-    /// Performs and measures the works, each on its own thread if there is more than one.
-    static func perform(
-        _ works: [Work], on session: any BenchmarkSession, _ stopwatch: inout Stopwatch, _ outcome: inout Outcome
-    ) throws {
+    /// Performs and measures the works of a step, each on its own thread if there is more than one.
+    mutating func perform(_ works: [Work], on session: any BenchmarkSession) throws {
         for work in works { try session.prepare(work) }
-        if works.count > 1 { return try performConcurrently(works, on: session, &stopwatch, &outcome) }
+        if works.count > 1 { return try performConcurrently(works, on: session) }
         for work in works {
             let sink = LatencySink()
             let part = Stopwatch.begin()
             let answer = try session.perform(work, noting: sink)
             stopwatch.end(part)
-            outcome.answer += answer
-            outcome.latencies.add(sink.histogram)
+            self.answer += answer
+            latencies.add(sink.histogram)
         }
     }
 
-    private static func performConcurrently(
-        _ works: [Work], on session: any BenchmarkSession, _ stopwatch: inout Stopwatch, _ outcome: inout Outcome
-    ) throws {
+    private mutating func performConcurrently(_ works: [Work], on session: any BenchmarkSession) throws {
         let outcomes = Outcomes()
         let (ready, start) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let (done, recorded) = (DispatchGroup(), DispatchGroup())
@@ -130,8 +124,8 @@ enum Step {
         stopwatch.end(part)
         recorded.wait()
         for (answer, histogram) in outcomes.all {
-            outcome.answer += try answer.get()
-            outcome.latencies.add(histogram)
+            self.answer += try answer.get()
+            latencies.add(histogram)
         }
     }
 
