@@ -100,12 +100,13 @@ extension RowSource {
     /// Returns batches of at most `size` rows, in the order of the indexes.
     /// - Parameters:
     ///   - asRows: Whether the batches also contain `Row` values.
+    ///   - asRecords: Whether they also contain records, if these have all columns.
     ///   - text: Returns the text of a row; `nil` for the text of the source.
     func batches(
-        _ indexes: [Int], of size: Int, asRows: Bool = false, text: ((Int) -> String)? = nil
+        _ indexes: [Int], of size: Int, asRows: Bool = false, asRecords: Bool = false, text: ((Int) -> String)? = nil
     ) throws -> [RowBatch] {
-        try stride(from: 0, to: indexes.count, by: size).map { start in
-            try batch(Array(indexes[start..<min(start + size, indexes.count)]), asRows: asRows, text: text)
+        try indexes.indices.parts(of: size).map { part in
+            try batch(Array(indexes[part]), asRows: asRows, asRecords: asRecords, text: text)
         }
     }
 
@@ -116,17 +117,14 @@ extension RowSource {
 
     /// Returns batches of at most `size` rows of a range, which also contain records if these have all columns.
     package func recordBatches(_ range: Range<Int>, of size: Int) throws -> [RowBatch] {
-        try stride(from: range.lowerBound, to: range.upperBound, by: size).map { start in
-            try batch(Array(start..<min(start + size, range.upperBound)), asRows: false, asRecords: true, text: nil)
-        }
+        try batches(Array(range), of: size, asRecords: true)
     }
 
     /// Returns batches of rows as an app creates them: without values of the server.
     func newBatches(_ range: Range<Int>, of size: Int) throws -> [RowBatch] {
-        try stride(from: range.lowerBound, to: range.upperBound, by: size).map { start in
-            let indexes = Array(start..<min(start + size, range.upperBound))
+        try range.parts(of: size).map { part in
             var packed = PackedRows(shape: shape)
-            for index in indexes {
+            for index in part {
                 let values = values(index)
                 packed.beginRow()
                 packed.setID(id(index))
@@ -135,7 +133,7 @@ extension RowSource {
                 }
                 try packed.endRow()
             }
-            return RowBatch(packed, indexes: indexes, rows: indexes.map(newRow))
+            return RowBatch(packed, indexes: Array(part), rows: part.map(newRow))
         }
     }
 
@@ -165,6 +163,13 @@ extension RowSource {
 
     private func row(_ id: RowID, _ values: [Value]) -> Row {
         zip(shape.columns, values).reduce(into: Row(id: id)) { $0[$1.0.name] = $1.1 }
+    }
+}
+
+extension Range<Int> {
+    /// Returns the range in parts of at most `size` numbers, in order.
+    func parts(of size: Int) -> [Range<Int>] {
+        stride(from: lowerBound, to: upperBound, by: size).map { $0..<Swift.min($0 + size, upperBound) }
     }
 }
 

@@ -127,8 +127,7 @@ struct Fixture {
         _ failed: (Subject, any Error) throws -> Void
     ) throws {
         let source = settings.source(rows: rows, isIndexed: table.isIndexed)
-        for start in stride(from: 0, to: rows, by: Self.part) {
-            let range = start..<min(start + Self.part, rows)
+        for range in (0..<rows).parts(of: Self.part) {
             let batches = try source.batches(range, of: Self.batch)
             for (subject, database) in loading {
                 try checkCancellation()

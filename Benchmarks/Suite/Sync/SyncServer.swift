@@ -135,11 +135,9 @@ public final class SyncServer: Sendable {
         let name = source.table.schema.name
         let service = try makeService(store)
         let table = ServerRows(try store.read { try $0.shape(of: name) })
-        for first in stride(from: 0, to: rows, by: 1000) {
-            try store.write { writer in
-                let packed = try table.packed(first..<min(first + 1000, rows), of: source)
-                try writer.upsert(packed, into: name)
-            }
+        for range in (0..<rows).parts(of: 1000) {
+            let packed = try table.packed(range, of: source)
+            try store.write { try $0.upsert(packed, into: name) }
         }
         let running = Running(store: store, service: service, table: table)
         state.running = running

@@ -132,10 +132,7 @@ extension StoreWorkloads {
             unit: "row", units: indexes.count, isQuick: true, start: .loaded(source.table),
             steps: [
                 { [source] in
-                    let lists = stride(from: 0, to: indexes.count, by: size).map { start in
-                        indexes[start..<min(start + size, indexes.count)].map { source.id($0) }
-                    }
-                    return [.delete(lists)]
+                    [.delete(indexes.indices.parts(of: size).map { part in indexes[part].map { source.id($0) } })]
                 }
             ],
             restore: { [try writing(indexes, of: source)] })

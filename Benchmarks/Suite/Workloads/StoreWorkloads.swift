@@ -57,10 +57,7 @@ struct StoreWorkloads: Sendable {
     }
 
     /// All rows in parts that limit memory use.
-    var parts: [Range<Int>] {
-        let size = max(Self.maxRows / settings.batch, 1) * settings.batch
-        return stride(from: 0, to: rows, by: size).map { $0..<min($0 + size, rows) }
-    }
+    var parts: [Range<Int>] { (0..<rows).parts(of: max(Self.maxRows / settings.batch, 1) * settings.batch) }
 
     /// Returns the steps that write all rows of a source.
     func writingAll(of source: RowSource, asRows: Bool = false) -> [Workload.WorkMaker] {
