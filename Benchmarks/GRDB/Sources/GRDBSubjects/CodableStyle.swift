@@ -80,21 +80,17 @@ extension CodableItem {
     fileprivate var number: UInt64 {
         var number = RowChecksum.start
         RowChecksum.mix(&number, RowChecksum.value(of: id))
-        RowChecksum.mix(&number, Self.value(text))
-        RowChecksum.mix(&number, Self.value(list))
-        RowChecksum.mix(&number, rank.map { RowChecksum.value(of: $0) } ?? RowChecksum.null)
-        RowChecksum.mix(&number, done.map { RowChecksum.value(of: $0) } ?? RowChecksum.null)
+        RowChecksum.mix(&number, RowChecksum.value(of: text))
+        RowChecksum.mix(&number, RowChecksum.value(of: list))
+        RowChecksum.mix(&number, RowChecksum.value(of: rank))
+        RowChecksum.mix(&number, RowChecksum.value(of: done))
         RowChecksum.mix(&number, score?.bitPattern ?? RowChecksum.null)
         RowChecksum.mix(&number, Self.value(due))
-        RowChecksum.mix(&number, Self.value(note))
-        RowChecksum.mix(&number, Self.value(owner))
+        RowChecksum.mix(&number, RowChecksum.value(of: note))
+        RowChecksum.mix(&number, RowChecksum.value(of: owner))
         RowChecksum.mix(&number, Self.value(updatedAt))
-        RowChecksum.mix(&number, Self.value(version))
+        RowChecksum.mix(&number, RowChecksum.value(of: version))
         return number
-    }
-
-    private static func value(_ text: String?) -> UInt64 {
-        text.map { RowChecksum.value(of: $0) } ?? RowChecksum.null
     }
 
     /// GRDB stores a `Date` as text, to the millisecond.

@@ -72,3 +72,12 @@ extension Answer {
         checksum &+= number &* UInt64(count)
     }
 }
+
+/// The values of columns that may be null.
+extension RowChecksum {
+    static func value(of text: String?) -> UInt64 { text.map { value(of: $0) } ?? null }
+
+    static func value(of integer: Int64?) -> UInt64 { integer.map { value(of: $0) } ?? null }
+
+    static func value(of bool: Bool?) -> UInt64 { bool.map { value(of: $0) } ?? null }
+}

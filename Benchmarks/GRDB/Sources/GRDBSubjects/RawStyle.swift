@@ -29,25 +29,17 @@ extension RawItem {
     fileprivate var number: UInt64 {
         var number = RowChecksum.start
         RowChecksum.mix(&number, RowChecksum.value(of: id))
-        RowChecksum.mix(&number, Self.value(text))
-        RowChecksum.mix(&number, Self.value(list))
-        RowChecksum.mix(&number, Self.value(rank))
-        RowChecksum.mix(&number, done.map { RowChecksum.value(of: $0) } ?? RowChecksum.null)
+        RowChecksum.mix(&number, RowChecksum.value(of: text))
+        RowChecksum.mix(&number, RowChecksum.value(of: list))
+        RowChecksum.mix(&number, RowChecksum.value(of: rank))
+        RowChecksum.mix(&number, RowChecksum.value(of: done))
         RowChecksum.mix(&number, score?.bitPattern ?? RowChecksum.null)
-        RowChecksum.mix(&number, Self.value(due))
-        RowChecksum.mix(&number, Self.value(note))
-        RowChecksum.mix(&number, Self.value(owner))
-        RowChecksum.mix(&number, Self.value(updatedAt))
-        RowChecksum.mix(&number, Self.value(version))
+        RowChecksum.mix(&number, RowChecksum.value(of: due))
+        RowChecksum.mix(&number, RowChecksum.value(of: note))
+        RowChecksum.mix(&number, RowChecksum.value(of: owner))
+        RowChecksum.mix(&number, RowChecksum.value(of: updatedAt))
+        RowChecksum.mix(&number, RowChecksum.value(of: version))
         return number
-    }
-
-    private static func value(_ text: String?) -> UInt64 {
-        text.map { RowChecksum.value(of: $0) } ?? RowChecksum.null
-    }
-
-    private static func value(_ integer: Int64?) -> UInt64 {
-        integer.map { RowChecksum.value(of: $0) } ?? RowChecksum.null
     }
 }
 
@@ -150,10 +142,10 @@ enum RawStyle: GRDBStyle {
             access == .row ? row[names[position]] : row[position]
         }
         switch position {
-        case 3, 6, 9: return (get() as Int64?).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
-        case 4: return (get() as Bool?).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
+        case 3, 6, 9: return RowChecksum.value(of: get() as Int64?)
+        case 4: return RowChecksum.value(of: get() as Bool?)
         case 5: return (get() as Double?)?.bitPattern ?? RowChecksum.null
-        default: return (get() as String?).map { RowChecksum.value(of: $0) } ?? RowChecksum.null
+        default: return RowChecksum.value(of: get() as String?)
         }
     }
 
