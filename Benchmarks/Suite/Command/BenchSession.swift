@@ -125,14 +125,13 @@ struct BenchSession: Sendable {
     private static func makeFolders(
         _ options: BenchOptions, _ selection: SubjectSelection
     ) throws -> (main: BenchmarkFolder, others: [String: BenchmarkFolder]) {
-        let main = try BenchmarkFolder(
-            path: options.directory, replacesEarlier: options.force, keepsFiles: options.keep)
+        func make(_ path: String?) throws -> BenchmarkFolder {
+            try BenchmarkFolder(path: path, replacesEarlier: options.force, keepsFiles: options.keep)
+        }
+        let main = try make(options.directory)
         var others: [String: BenchmarkFolder] = [:]
         do {
-            for path in Set(selection.directories.values) {
-                others[path] = try BenchmarkFolder(
-                    path: path, replacesEarlier: options.force, keepsFiles: options.keep)
-            }
+            for path in Set(selection.directories.values) { others[path] = try make(path) }
         } catch {
             for folder in [main] + others.values { folder.end() }
             throw error
