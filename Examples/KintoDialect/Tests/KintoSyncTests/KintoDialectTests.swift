@@ -166,8 +166,7 @@ struct KintoDialectTests {
         #expect(try await scene.texts() == expected)
     }
 
-    @Test(
-        "A server that is killed loses and doubles nothing", arguments: Backend.available.filter { $0 == .postgresql })
+    @Test("A server that is killed loses and doubles nothing", arguments: Backend.databases)
     func killed(_ backend: Backend) async throws {
         let scene = try await Scene(backend)
         let device = try await scene.device()
@@ -207,9 +206,7 @@ struct KintoDialectTests {
         }
     }
 
-    @Test(
-        "A record that the database cannot store fails alone",
-        arguments: Backend.available.filter { $0 == .postgresql })
+    @Test("A record that the database cannot store fails alone", arguments: Backend.databases)
     func unstorable(_ backend: Backend) async throws {
         let scene = try await Scene(backend)
         let device = try await scene.device()
@@ -279,9 +276,7 @@ struct KintoDialectTests {
         #expect(try await scene.texts() == ["d": "mine", "e": "new"])
     }
 
-    @Test(
-        "A server that was restored from a backup is pulled from its first record",
-        arguments: Backend.available.filter { $0 == .postgresql })
+    @Test("A server that was restored from a backup is pulled from its first record", arguments: Backend.databases)
     func restored(_ backend: Backend) async throws {
         let scene = try await Scene(backend)
         let device = try await scene.device()

@@ -17,6 +17,8 @@ enum Backend: String, CaseIterable, Sendable {
     }()
     /// The back ends that can run on this machine.
     static let available = python == nil ? [] : databasePrograms == nil ? [memory] : allCases
+    /// Those of them whose records survive a kill, and can be changed with SQL.
+    static let databases = available.filter { $0 == .postgresql }
 }
 
 /// A Kinto server in processes of its own, which end with this process. One test uses it at a time.
