@@ -39,7 +39,7 @@ struct BenchSession: Sendable {
                 throw error
             }
         } catch let error as BenchmarkError {
-            throw ValidationError(error.message)
+            throw ValidationError(error.description)
         }
     }
 

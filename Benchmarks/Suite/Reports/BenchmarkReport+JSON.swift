@@ -11,33 +11,25 @@ protocol BenchmarkReportWriter: Sendable {
 extension BenchmarkReport {
     /// Decodes a report.
     /// - Parameter path: The path of the file, for error messages.
-    /// - Throws: ``ReadingError`` if the data is not a report of this version.
+    /// - Throws: ``BenchmarkError`` if the data is not a report of this version.
     package init(json: Data, path: String) throws {
+        let path = Escape.line(path).debugDescription
         let version: String
         do {
             version = try JSONDecoder().decode(Version.self, from: json).schema
         } catch {
-            throw ReadingError(path, "is not a benchmark report: expected JSON with a field \"schema\".")
+            throw BenchmarkError("\(path) is not a benchmark report: expected JSON with a field \"schema\".")
         }
         guard version == Self.currentSchema else {
-            throw ReadingError(
-                path,
-                "has the format \(Escape.line(version).debugDescription), but this version reads "
+            throw BenchmarkError(
+                "\(path) has the format \(Escape.line(version).debugDescription), but this version reads "
                     + "\(Self.currentSchema.debugDescription). Run the benchmark again to write a new report.")
         }
         do {
             self = try JSONDecoder().decode(Self.self, from: json)
         } catch let error as DecodingError {
-            throw ReadingError(path, "cannot be decoded: \(Escape.line(error.account)).")
+            throw BenchmarkError("\(path) cannot be decoded: \(Escape.line(error.account)).")
         }
-    }
-
-    /// An error in reading a report.
-    package struct ReadingError: Error, CustomStringConvertible {
-        /// The file and its problem.
-        package let description: String
-
-        init(_ path: String, _ problem: String) { description = "\(Escape.line(path).debugDescription) \(problem)" }
     }
 
     private struct Version: Decodable {

@@ -152,14 +152,12 @@ package struct BenchmarkEvent: Sendable {
     }
 }
 
-/// An error that prevents a run from starting or continuing.
+/// An error that prevents a run, a comparison, or the reading of a report.
 package struct BenchmarkError: Error, Sendable, CustomStringConvertible {
     /// The problem and its remedy.
-    package let message: String
+    package let description: String
 
-    /// Creates an error with a message.
-    package init(_ message: String) { self.message = message }
-
-    package var description: String { message }
+    /// Creates an error with a description.
+    package init(_ description: String) { self.description = description }
 }
 #endif

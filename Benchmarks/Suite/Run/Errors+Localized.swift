@@ -10,16 +10,6 @@ extension BenchmarkError: LocalizedError {
     package var errorDescription: String? { description }
 }
 
-extension BenchmarkReport.ReadingError: LocalizedError {
-    /// The same text as ``description``.
-    package var errorDescription: String? { description }
-}
-
-extension BenchmarkComparison.Mismatch: LocalizedError {
-    /// The same text as ``description``.
-    package var errorDescription: String? { description }
-}
-
 extension WorkNotApplicable: LocalizedError {
     /// The same text as ``description``.
     public var errorDescription: String? { description }

@@ -120,7 +120,7 @@ struct ComparisonTests {
         case "readers": new.settings.readers = 5
         default: new.settings.seed = 5
         }
-        let error = try #require(throws: BenchmarkComparison.Mismatch.self) {
+        let error = try #require(throws: BenchmarkError.self) {
             try BenchmarkComparison(old: report(times(1)), new: new)
         }
         #expect(error.description.contains("the setting \"\(name)\" is "))

@@ -83,7 +83,7 @@ struct InterruptionTests {
         try test.run.confirmRoom()
         test.run.diskSpace = DiskSpace { _ in 64 << 20 }
         let error = #expect(throws: BenchmarkError.self) { try test.run.confirmRoom() }
-        #expect(error?.message.contains("64 MB are free") == true)
+        #expect(error?.description.contains("64 MB are free") == true)
         test.run.subjects = [recordingSubject("memory", log)]
         try test.run.confirmRoom()
         test.run.folder.end()

@@ -82,15 +82,9 @@ package struct BenchmarkComparison: Sendable, Hashable {
         case different(String)
     }
 
-    /// An error for two reports that cannot be compared.
-    package struct Mismatch: Error, CustomStringConvertible {
-        /// A description with the setting that differs.
-        package let description: String
-    }
-
     /// Compares a new report with an old one.
-    /// - Throws: ``Mismatch`` if they have different settings.
-    package init(old: BenchmarkReport, new: BenchmarkReport) throws(Mismatch) {
+    /// - Throws: ``BenchmarkError`` if they have different settings.
+    package init(old: BenchmarkReport, new: BenchmarkReport) throws(BenchmarkError) {
         try Self.confirmSettings(old.settings, new.settings)
         entries = Self.entries(old, new)
         warnings = Self.warnings(old, new)
@@ -129,7 +123,7 @@ package struct BenchmarkComparison: Sendable, Hashable {
 
 extension BenchmarkComparison {
     /// Checks that both runs have the same settings.
-    static func confirmSettings(_ old: BenchmarkSettings, _ new: BenchmarkSettings) throws(Mismatch) {
+    static func confirmSettings(_ old: BenchmarkSettings, _ new: BenchmarkSettings) throws(BenchmarkError) {
         let settings: [(name: String, old: String, new: String)] = [
             ("rows", "\(old.rows)", "\(new.rows)"), ("columns", "\(old.columns)", "\(new.columns)"),
             ("value size", "\(old.valueSize)", "\(new.valueSize)"),
@@ -137,9 +131,8 @@ extension BenchmarkComparison {
             ("readers", "\(old.readers)", "\(new.readers)"), ("seed", "\(old.seed)", "\(new.seed)"),
         ]
         for setting in settings where setting.old != setting.new {
-            throw Mismatch(
-                description:
-                    "the results cannot be compared: the setting \"\(setting.name)\" is \(setting.old) in the old "
+            throw BenchmarkError(
+                "the results cannot be compared: the setting \"\(setting.name)\" is \(setting.old) in the old "
                     + "results and \(setting.new) in the new ones")
         }
     }
