@@ -30,9 +30,9 @@ final class BenchProgress: Sendable {
         state.withLock { state in
             switch event.kind {
             case .loading(let rows): show("filling databases with \(counted(rows, "row"))\(left)", &state)
-            case .iteration(let iteration):
-                let number = iteration.number.map { "\($0)/\(repetitions)" } ?? "warm-up"
-                show("\(iteration.workload) \(number) \(iteration.subject)\(left)", &state)
+            case .iteration(let workload, let subject, let number):
+                let turn = number.map { "\($0)/\(repetitions)" } ?? "warm-up"
+                show("\(workload) \(turn) \(subject)\(left)", &state)
             case .ended(let result): end(result, &state)
             }
         }

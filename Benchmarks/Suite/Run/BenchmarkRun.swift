@@ -133,22 +133,10 @@ package struct BenchmarkEvent: Sendable {
     package enum Kind: Sendable {
         /// Databases are being filled with a number of rows.
         case loading(rows: Int)
-        /// A subject starts an iteration.
-        case iteration(Iteration)
+        /// A subject starts an iteration of a workload, with its number from 1; `nil` for a warm-up.
+        case iteration(workload: String, subject: String, number: Int?)
         /// A workload is complete for a number of rows.
         case ended(WorkloadResult)
-    }
-
-    /// An iteration that starts.
-    package struct Iteration: Sendable {
-        /// The identifier of the workload.
-        package var workload: String
-        /// The number of rows in the table.
-        package var rows: Int
-        /// The name of the subject.
-        package var subject: String
-        /// The number of the iteration, from 1; `nil` for a warm-up.
-        package var number: Int?
     }
 }
 

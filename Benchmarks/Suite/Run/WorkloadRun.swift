@@ -104,7 +104,7 @@ final class WorkloadRun {
             guard entry.failure == nil else { continue }
             try context.checkCancellation()
             let name = entry.subject.name
-            context.report(.iteration(.init(workload: workload.id, rows: rows, subject: name, number: number)))
+            context.report(.iteration(workload: workload.id, subject: name, number: number))
             do {
                 outcomes[name] = try iteration.perform(by: entry.subject)
             } catch {
