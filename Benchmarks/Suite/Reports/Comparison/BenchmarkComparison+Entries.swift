@@ -38,9 +38,8 @@ extension BenchmarkComparison {
     private static func entry(_ old: Side?, _ new: Side?) -> Entry? {
         guard let side = new ?? old else { return nil }
         var entry = Entry(
-            workload: side.workload.id, title: side.workload.title, rows: side.workload.rows,
-            subject: side.figures.subject.name, basis: .time, old: old?.figures.unitTime, new: new?.figures.unitTime,
-            verdict: old == nil ? .onlyNew : .onlyOld)
+            workload: side.workload.id, rows: side.workload.rows, subject: side.figures.subject.name, basis: .time,
+            old: old?.figures.unitTime, new: new?.figures.unitTime, verdict: old == nil ? .onlyNew : .onlyOld)
         guard let old, let new else { return entry }
         if let reason = difference(old, new) {
             entry.verdict = .different(reason)

@@ -31,8 +31,6 @@ package struct BenchmarkComparison: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         /// The identifier of the workload.
         package var workload: String
-        /// The title of the workload.
-        package var title: String
         /// The number of rows in the table.
         package var rows: Int
         /// The name of the subject.
