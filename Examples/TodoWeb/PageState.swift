@@ -12,8 +12,6 @@ struct PageState: Encodable, Equatable, Sendable {
     var conflicts: [Conflict] = []
     var merges: [Merge] = []
 
-    init(client: String) { self.client = client }
-
     struct Status: Encodable, Equatable {
         enum Look: String, Encodable { case good, waiting, bad }
 

@@ -202,10 +202,6 @@ final class SyncSession<Store: LocalStore>: Sendable {
         try await Task.sleep(for: Self.interval)
     }
 
-    /// One operation at a time: the time between two requests is that of one operation, and the server assigns the same
-    /// versions in each run.
-    private static var inSequence: PushSettings { PushSettings(maxInFlight: 1) }
-
     private func push(
         _ route: SyncTransport.Route, maxInFlight: Int, _ latencies: LatencySink
     ) throws -> Answer {
@@ -231,7 +227,7 @@ final class SyncSession<Store: LocalStore>: Sendable {
         let pending = try BlockingTask.run {
             let pending = try await context.pendingOperationsCount
             do {
-                try await context.push(settings: Self.inSequence)
+                try await context.push(settings: PushSettings(maxInFlight: 1))
             } catch let error as SyncError where error.code == .network {
                 // The request was sent, which is all that this work waits for.
             }

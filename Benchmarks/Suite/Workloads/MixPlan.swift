@@ -123,8 +123,6 @@ struct Zipfian {
     private var zeta = 0.0
     private var summed = 0
 
-    init() {}
-
     /// YCSB's number of items, so large that each row stands for several, and its sum, which takes minutes to compute.
     static let manyItems = 10_000_000_000
     static let ofManyItems: Zipfian = {
