@@ -42,12 +42,12 @@ struct FigureFormatTests {
 
     @Test("A ratio has two decimals or more, and its margin of error as many")
     func ratios() throws {
-        #expect(FigureFormat.ratio(try #require(Spread([0.94, 0.97, 0.99]))) == "0.97 ±0.03")
-        #expect(FigureFormat.ratio(try #require(Spread([0.029, 0.03, 0.031]))) == "0.030 ±0.001")
-        #expect(FigureFormat.ratio(try #require(Spread([12.0, 12.4]))) == "12.2 ±0.2")
-        #expect(FigureFormat.ratio(try #require(Spread([1]))) == "1.00")
-        #expect(FigureFormat.ratio(try #require(Spread([0.62, 0.9, 1.19]))) == "0.90 ±0.29")
-        #expect(FigureFormat.ratio(try #require(Spread([0.59, 0.9, 1.2]))) == "unclear")
+        #expect(FigureFormat.speed(try #require(Spread([0.94, 0.97, 0.99]))) == "0.97 ±0.03 ×C")
+        #expect(FigureFormat.speed(try #require(Spread([0.029, 0.03, 0.031]))) == "0.030 ±0.001 ×C")
+        #expect(FigureFormat.speed(try #require(Spread([12.0, 12.4]))) == "12.2 ±0.2 ×C")
+        #expect(FigureFormat.speed(try #require(Spread([1]))) == "1.00 ×C")
+        #expect(FigureFormat.speed(try #require(Spread([0.62, 0.9, 1.19]))) == "0.90 ±0.29 ×C")
+        #expect(FigureFormat.speed(try #require(Spread([0.59, 0.9, 1.2]))) == "×C unclear")
     }
 
     @Test("The unit for several times fits their median")

@@ -70,15 +70,10 @@ enum FigureFormat {
     /// Whether the margin of error of a ratio or time is more than a third of it.
     static func isUnclear(_ figure: Spread) -> Bool { figure.reach.map { $0 > figure.median / 3 } ?? false }
 
-    /// A ratio to the bare engine with its margin of error, such as `0.97 ±0.03 ×C`.
+    /// A ratio to the bare engine with its margin of error, such as `0.97 ±0.03 ×C`, or ``unclear``.
     static func speed(_ ratio: Spread) -> String {
-        isUnclear(ratio) ? "×C \(unclear)" : "\(self.ratio(ratio)) ×C"
-    }
-
-    /// A ratio with its margin of error, such as `0.97 ±0.03`, or ``unclear``.
-    static func ratio(_ ratio: Spread) -> String {
-        isUnclear(ratio)
-            ? unclear : [self.ratio(ratio.median), reach(of: ratio)].compactMap { $0 }.joined(separator: " ")
+        if isUnclear(ratio) { return "×C \(unclear)" }
+        return [self.ratio(ratio.median), reach(of: ratio), "×C"].compactMap { $0 }.joined(separator: " ")
     }
 
     /// The plural of a unit, such as `rows`.
