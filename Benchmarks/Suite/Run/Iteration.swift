@@ -57,9 +57,11 @@ struct Iteration {
             try steps.perform(try works.step(index), on: session)
             isTouched = true
         }
-        var outcome = Outcome(
-            sample: Sample(steps.stopwatch, fileSize: FileSystem.size(ofFolder: database.directory)),
-            answer: steps.answer, latencies: steps.latencies)
+        let stopwatch = steps.stopwatch
+        let sample = Sample(
+            seconds: stopwatch.seconds, cpuSeconds: stopwatch.cpuSeconds, peakMemory: stopwatch.peakMemory,
+            bytesWritten: stopwatch.bytesWritten, fileSize: FileSystem.size(ofFolder: database.directory))
+        var outcome = Outcome(sample: sample, answer: steps.answer, latencies: steps.latencies)
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
         for work in try works.restore() { _ = try session.perform(work) }
         if readsAllRows { outcome.allRows.append(try Self.allRows(session)) }
@@ -68,14 +70,6 @@ struct Iteration {
 
     private static func allRows(_ session: any BenchmarkSession) throws -> Answer {
         try session.perform(.scan(.view))
-    }
-}
-
-extension Sample {
-    fileprivate init(_ stopwatch: Stopwatch, fileSize: Int) {
-        self.init(
-            seconds: stopwatch.seconds, cpuSeconds: stopwatch.cpuSeconds, peakMemory: stopwatch.peakMemory,
-            bytesWritten: stopwatch.bytesWritten, fileSize: fileSize)
     }
 }
 

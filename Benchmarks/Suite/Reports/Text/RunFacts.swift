@@ -89,13 +89,7 @@ enum RunFacts {
         }
     }
 
-    private static func order(_ order: KeyOrder) -> String {
-        switch order {
-        case .random: "random"
-        case .sequential: "sequential"
-        case .uuid7: "UUIDv7"
-        }
-    }
+    private static func order(_ order: KeyOrder) -> String { order == .uuid7 ? "UUIDv7" : order.rawValue }
 
     /// The meanings of the symbols in tables.
     static func legend(
