@@ -19,14 +19,13 @@ final class SyncTransport: Transport {
 
     private struct State {
         var route = Route.lost
-        var requests = 0
         var times: [UInt64] = []
     }
 
     private let state = Mutex(State())
 
     /// The number of requests since the route was set.
-    var requests: Int { state.withLock { $0.requests } }
+    var requests: Int { state.withLock { $0.times.count } }
 
     /// The times at which requests were sent.
     var times: [UInt64] { state.withLock { $0.times } }
@@ -36,9 +35,8 @@ final class SyncTransport: Transport {
 
     func send(_ request: HTTPRequest, body: [UInt8]?, timeout: Duration) async throws -> TransportResponse {
         let (route, number) = state.withLock { state in
-            state.requests += 1
             state.times.append(LatencySink.now)
-            return (state.route, state.requests - 1)
+            return (state.route, state.times.count - 1)
         }
         switch route {
         case .lost: throw TransportError(.connection, "the benchmark's network is disconnected")
