@@ -187,7 +187,12 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
     private func reading(_ body: (Base.Reader) throws -> PendingCommit?) throws {
         var pending: PendingCommit?
         do {
-            try base.read { pending = try body($0) }
+            try base.read { reader in
+                // A store that runs the body again has discarded the results of the first run.
+                pending?.rollBack()
+                pending = nil
+                pending = try body(reader)
+            }
         } catch {
             pending?.rollBack()
             throw error

@@ -134,7 +134,7 @@ struct TodoCommandTests {
         _ = try add("a\u{1B}[2Jb\n\u{202E}c")
         let list = try tool.todo("list").out
         #expect(list.hasSuffix(#"[ ] a\u{1B}[2Jb\n\u{202E}c"# + "\n"))
-        #expect(try items().map(\.text) == ["a\u{1B}[2Jb\nc"])
+        #expect(try items().map(\.text) == ["a\u{1B}[2Jb\n\u{202E}c"])
     }
 
     @Test(

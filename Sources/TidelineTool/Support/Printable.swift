@@ -3,7 +3,8 @@ internal import Foundation
 internal import TidelineStore
 internal import TidelineSupport
 
-/// Returns `text` for one line of a terminal, with control characters as escapes such as `\n` or `\u{1B}`.
+/// Returns `text` for one line of a terminal, with control characters and those that change the direction of text as
+/// escapes such as `\n` or `\u{1B}`.
 ///
 /// Anyone with access to the server can write a row's text, so it must neither break the line nor control the terminal.
 func printable(_ text: String) -> String {

@@ -60,6 +60,8 @@ struct TodoSession<Store: LocalStore>: Sendable {
                         + failures.map { printable($0.itemID) }.joined(separator: ", "))
         }
         try requireID(text)
+        // The commands that the tool prints have the id as it is printed.
+        if let printed = failures.first(where: { printable($0.itemID) == text }) { return printed }
         let prefix = text.asciiLowercased
         let found = failures.filter { $0.itemID.asciiLowercased.hasPrefix(prefix) }
         if let exact = found.first(where: { $0.itemID.asciiLowercased == prefix }) { return exact }
