@@ -72,10 +72,9 @@ struct PreparationTests {
     }
 
     @Test func `a table with rows of others`() async throws {
-        let transport = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
-        let other = try ServerConformance(url: "http://server.test", transport: transport)
-        try await ServerCheckContext(other.session).insert()
-        #expect(try await reason(transport).contains("contains rows"))
+        let fixture = try ServerFixture(.simplest, .zumo2)
+        try await ServerCheckContext(fixture.suite().session).insert()
+        #expect(try await reason(ServiceTransport(service: fixture.service)).contains("contains rows"))
     }
 
     @Test func `an address that is none, and a dialect that is not built in`() {
@@ -84,8 +83,6 @@ struct PreparationTests {
 
     @Test func `the token is sent with each request, and is never in a report`() async throws {
         let tokens = Mutex<Set<String?>>([])
-        var options = ServerConformance.Options()
-        options.token = "sesame-1"
         let recorder = ServerFlaw(
             description: "", ids: [],
             request: { request, _ in
@@ -94,9 +91,11 @@ struct PreparationTests {
                 ]
                 tokens.withLock { $0.formUnion(sent) }
             }, response: { $1.body += Array(" for sesame-1".utf8) })
-        let base = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
-        let suite = try ServerConformance(
-            url: "http://server.test", transport: BrokenServer(base: base, flaw: recorder), options: options)
+        let suite = try ServerFixture(.simplest, .zumo2).suite {
+            BrokenServer(base: $0, flaw: recorder)
+        } configure: {
+            $0.token = "sesame-1"
+        }
         let result = await suite.run(ServerCheck.all[1])
         #expect(tokens.withLock { $0 } == ["sesame-1", "Bearer sesame-1"])
         #expect(!"\(result)".contains("sesame-1"))
@@ -104,11 +103,8 @@ struct PreparationTests {
     }
 
     @Test func `a run sends no more requests than allowed`() async throws {
-        var options = ServerConformance.Options()
-        options.maximumRequests = 20
         let fixture = try ServerFixture(.simplest, .zumo2)
-        let transport = ServiceTransport(service: fixture.service)
-        let suite = try ServerConformance(url: "http://server.test", transport: transport, options: options)
+        let suite = try fixture.suite(configure: { $0.maximumRequests = 20 })
         var statuses: Set<CheckStatus> = []
         for check in ServerCheck.all.prefix(20) { statuses.insert(await suite.run(check).status) }
         #expect(statuses.contains(.harnessError))

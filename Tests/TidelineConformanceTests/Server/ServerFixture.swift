@@ -43,12 +43,14 @@ struct ServerFixture {
         service = try TableService(store: store, options: options)
     }
 
-    /// Returns a suite for the service, or for the transport that `wrap` returns.
+    /// Returns a suite of 130 rows for the service, or for the transport that `wrap` returns.
     func suite(
-        rows: Int = 130, _ wrap: (ServiceTransport) -> any Transport = { $0 }
+        _ wrap: (ServiceTransport) -> any Transport = { $0 },
+        configure: (inout ServerConformance.Options) -> Void = { _ in }
     ) throws -> ServerConformance {
         var options = ServerConformance.Options()
-        options.rows = rows
+        options.rows = 130
+        configure(&options)
         return try ServerConformance(
             url: "http://server.test:8080", dialect: dialect, transport: wrap(ServiceTransport(service: service)),
             options: options)

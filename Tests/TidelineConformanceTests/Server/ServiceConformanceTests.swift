@@ -76,13 +76,8 @@ struct ServiceConformanceTests {
     @Test(arguments: ServerDialect.all)
     func `the suite leaves no row behind, and changes no row of others`(_ dialect: ServerDialect) async throws {
         let fixture = try ServerFixture(.simplest, dialect)
-        let transport = ServiceTransport(service: fixture.service)
-        let other = try ServerConformance(url: "http://server.test:8080", dialect: dialect, transport: transport)
-        let row = try await ServerCheckContext(other.session).insert(["text": "other's"])
-        var options = ServerConformance.Options()
-        (options.allowsRows, options.rows) = (true, 130)
-        let suite = try ServerConformance(
-            url: "http://server.test:8080", dialect: dialect, transport: transport, options: options)
+        let row = try await ServerCheckContext(fixture.suite().session).insert(["text": "other's"])
+        let suite = try fixture.suite(configure: { $0.allowsRows = true })
         for check in suite.checks {
             let result = await suite.run(check)
             #expect(result.status == .passed || result.status == .skipped, "\(check): \(String(describing: result))")
@@ -128,10 +123,7 @@ struct ServiceConformanceTests {
 
     @Test(arguments: ServerCheck.all.filter(\.readsSharedRows))
     func `the shared rows are inserted before the time of a check begins`(_ check: ServerCheck) async throws {
-        var options = ServerConformance.Options()
-        (options.timeLimit, options.rows) = (.zero, 130)
-        let transport = ServiceTransport(service: try ServerFixture(.simplest, .zumo2).service)
-        let suite = try ServerConformance(url: "http://server.test", transport: transport, options: options)
+        let suite = try ServerFixture(.simplest, .zumo2).suite(configure: { $0.timeLimit = .zero })
         _ = await suite.run(check)
         #expect(try await suite.session.sharedRows().rows.count == 130)
     }
