@@ -56,25 +56,10 @@ import TidelineStore
         #expect(cells.count { $0 != "–" } >= 85)
     }
 
-    /// A store of a given version of the contract.
-    private struct VersionedStore: StoreLayer {
-        typealias Reader = MemoryStore.Reader
-        typealias Writer = MemoryStore.Writer
-
-        let base: MemoryStore
-        let version: Int
-
-        var capabilities: StoreCapabilities {
-            var capabilities = base.capabilities
-            capabilities.contractVersion = version
-            return capabilities
-        }
-    }
-
     @Test func aStoreIsHeldToThePromisesOfItsVersionOnly() async throws {
         let later = Check("UPS-999", "It keeps a later promise", since: 2) { _ in throw CheckFailure("it does not") }
         let suites = [1, 2].map { version in
-            ConformanceSuite { _ in VersionedStore(base: try MemoryStore(), version: version) }
+            ConformanceSuite { _ in DeclaringStore(try MemoryStore()) { $0.contractVersion = version } }
         }
         let earlier = await suites[0].run(later)
         #expect(earlier.status == .skipped)

@@ -20,13 +20,12 @@ import TidelineStore
         #expect(ConformanceChild.run(arguments: arguments, harness: Self.harness) == ChildJob.Status.unknownJob)
     }
 
-    /// Such a failure is unrelated to the store, so there is no verdict.
+    /// Such a failure is unrelated to the store, which claims to be persistent, so there is no verdict.
     @Test(arguments: ["/bin/false", "/bin/none", "/bin/cat"])
     func anExecutableThatDoesNoJobsIsNoVerdict(_ executable: String) async throws {
-        var harness = StoreHarness(name: "lasting", modes: [], process: StoreProcess(executable: executable)) { _ in
-            LastingStore(base: try MemoryStore())
-        }
-        harness.damagesFiles = false
+        let harness = StoreHarness(
+            name: "lasting", modes: [], process: StoreProcess(executable: executable), damagesFiles: false
+        ) { _ in DeclaringStore(try MemoryStore()) { $0 = StoreCapabilities(name: "lasting") } }
         let check = try #require(Check.named("DUR-101"))
         let result = await ConformanceSuite(harness).run(check)
         #expect(result.status == .harnessError)
@@ -58,14 +57,4 @@ import TidelineStore
             }
         }
     }
-}
-
-/// An in-memory store that claims to be persistent.
-private struct LastingStore: StoreLayer {
-    typealias Reader = MemoryStore.Reader
-    typealias Writer = MemoryStore.Writer
-
-    let base: MemoryStore
-
-    var capabilities: StoreCapabilities { StoreCapabilities(name: "lasting") }
 }

@@ -39,17 +39,18 @@ private struct LimitedStore: StoreLayer {
     }
 }
 
-/// A store that declares no maximum length of ids.
-private struct UnlimitedStore: StoreLayer {
-    typealias Reader = PlainStore.Reader
-    typealias Writer = PlainStore.Writer
+/// A store that declares other capabilities.
+struct DeclaringStore<Base: LocalStore>: StoreLayer {
+    typealias Reader = Base.Reader
+    typealias Writer = Base.Writer
 
-    let base: PlainStore
+    let base: Base
+    let capabilities: StoreCapabilities
 
-    var capabilities: StoreCapabilities {
+    init(_ base: Base, _ change: (inout StoreCapabilities) -> Void) {
         var capabilities = base.capabilities
-        capabilities.maximumIDLength = .max
-        return capabilities
+        change(&capabilities)
+        (self.base, self.capabilities) = (base, capabilities)
     }
 }
 
@@ -73,7 +74,9 @@ struct LimitedStoreTests {
         arguments: ["LIF-005", "GET-003", "GET-014", "VAL-039", "VAL-040", "MOD-001", "MOD-011", "MOD-012"])
     func passesWithoutLimit(_ id: String) async throws {
         let suite = ConformanceSuite(
-            StoreHarness(modes: []) { UnlimitedStore(base: try PlainStore($0, flaw: .tooLongIDAccepted)) },
+            StoreHarness(modes: []) { opening in
+                DeclaringStore(try PlainStore(opening, flaw: .tooLongIDAccepted)) { $0.maximumIDLength = .max }
+            },
             settings: ConformanceSettings(rows: 500))
         let check = try #require(Check.named(id))
         try await ConcurrencyLimit.checks.run { try await suite.verify(check) }
