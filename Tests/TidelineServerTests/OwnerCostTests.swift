@@ -1,11 +1,8 @@
 import Foundation
-import HTTPTypes
-import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
 import TidelineTestStores
-import TidelineTestSupport
 
 /// The cost of requests beside many rows of another user. `TIDELINE_FOREIGN_ROWS` is their number, and prints times.
 @Suite(.timeLimit(.minutes(10)))
@@ -49,7 +46,7 @@ struct OwnerCostTests {
 
     @Test(arguments: StoreKind.served)
     func `no request of a user reads the rows of another one`(_ stores: StoreKind) throws {
-        let fixture = try RightsFixture(stores, RightsDialect(isDatasync: false), schemas: [Self.schema])
+        let fixture = try RightsFixture(stores, schemas: [Self.schema])
         for number in 0..<3 {
             let own = fixture.insert(#"{"id":"a\#(number)","text":"mine","count":\#(number)}"#, as: "alice")
             #expect(own.status == .created)
@@ -85,61 +82,5 @@ struct OwnerCostTests {
         for (query, (before, after)) in zip(Self.queries, zip(before, after)) {
             print("\(stores.testDescription): \(before.time) -> \(after.time) \(query)")
         }
-    }
-
-    /// A service with a row of Alice and one of Bob.
-    private func twoRows(_ stores: StoreKind) throws -> RightsFixture {
-        let fixture = try RightsFixture(stores, RightsDialect(isDatasync: false), schemas: [Self.schema])
-        #expect(fixture.insert(#"{"id":"B","text":"secret"}"#, as: "bob").status == .created)
-        #expect(fixture.insert(#"{"id":"A","text":"mine"}"#, as: "alice").status == .created)
-        return fixture
-    }
-
-    /// The requests for a row, and the status of each for Alice.
-    private func requests(_ id: String) -> [(HTTPRequest.Method, String, String, Int)] {
-        let isOwn = id == "A"
-        return [
-            (.get, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
-            (.patch, "/tables/Note/\(id)", #"{"count":1}"#, isOwn ? 200 : 404),
-            (.post, "/tables/Note", #"{"id":"\#(id)"}"#, 409),
-            (.delete, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
-            (.post, "/tables/Note/\(id)", "", isOwn ? 200 : 404),
-        ]
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `a row of another user is refused in each request`(_ stores: StoreKind) throws {
-        let fixture = try twoRows(stores)
-        for id in ["B", "A", "b"] {
-            for (method, path, body, status) in requests(id) {
-                let answer = fixture.send(method, path, body, as: "alice")
-                #expect(answer.status.code == status, "\(method) \(id): \(answer.text)")
-                #expect(!answer.text.contains("secret"))
-            }
-        }
-    }
-
-    /// The first write holds the transaction while the others arrive.
-    @Test(arguments: StoreKind.served)
-    func `a row of another user is refused in each request of a group`(_ stores: StoreKind) async throws {
-        let store = ControlledStore(try twoRows(stores).store)
-        let service = try TableService(
-            store: store, options: TableServiceOptions(schemas: [Self.schema], rights: ["Note": .owned(by: "userId")]))
-        store.hold(at: .begin)
-        let all = (["B", "A"].flatMap(requests) + [(.post, "/tables/Note", #"{"id":"new"}"#, 201)]).filter {
-            $0.0 != .get
-        }
-        let answers = Mutex<[Int: Int]>([:])
-        for (number, (method, path, body, _)) in all.enumerated() {
-            service.handle(HTTPRequest(method, path), body: Array(body.utf8), caller: .user("alice")) { body in
-                Thread.detachNewThread(body)
-            } completion: { answer in
-                #expect(!answer.text.contains("secret"))
-                answers.withLock { $0[number] = answer.status.code }
-            }
-        }
-        store.release()
-        try await suspendUntil("the answers") { answers.withLock { $0.count == all.count } }
-        #expect(answers.withLock { answers in all.indices.map { answers[$0] } } == all.map(\.3))
     }
 }

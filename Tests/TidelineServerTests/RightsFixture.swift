@@ -7,25 +7,16 @@ import TidelineStore
 import TidelineTestStores
 import TidelineWire
 
-/// The form of a request in one of the dialects.
-struct RightsDialect: Sendable, CustomTestStringConvertible {
-    let isDatasync: Bool
-
-    static let all = [RightsDialect(isDatasync: false), RightsDialect(isDatasync: true)]
-
-    var testDescription: String { isDatasync ? "datasync3" : "zumo2" }
-}
-
-/// A service with a table whose rows have owners, and requests of its users.
+/// A service with a table whose rows have owners, and requests of its users in a dialect.
 struct RightsFixture {
     let store: TestStore
     let service: TableService<TestStore>
-    var dialect: RightsDialect
+    var dialect: DialectName
 
     static let schema = TableSchema("Note", columns: [.string("text"), .int("count"), .string("userId")])
 
     init(
-        _ stores: StoreKind, _ dialect: RightsDialect, rights: [String: TableRights]? = nil,
+        _ stores: StoreKind, _ dialect: DialectName = .zumo2, rights: [String: TableRights]? = nil,
         defaultRights: TableRights = .open, schemas: [TableSchema] = [schema], store: TestStore? = nil,
         growing: Bool = false, quirks: ServerQuirks = []
     ) throws {
@@ -43,7 +34,7 @@ struct RightsFixture {
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", as user: String?, ifMatch: String? = nil
     ) -> TableResponse {
         service.send(
-            method, path, body, version: dialect.isDatasync ? "3.0.0" : "2.0.0", ifMatch: ifMatch,
+            method, path, body, version: dialect == .datasync3 ? "3.0.0" : "2.0.0", ifMatch: ifMatch,
             caller: Caller(userID: user))
     }
 
@@ -65,7 +56,7 @@ struct RightsFixture {
     func change(
         _ id: String, _ columns: String, in table: String = "Note", as user: String?, ifMatch: String? = nil
     ) -> TableResponse {
-        send(dialect.isDatasync ? .put : .patch, "/tables/\(table)/\(id)", columns, as: user, ifMatch: ifMatch)
+        send(dialect == .datasync3 ? .put : .patch, "/tables/\(table)/\(id)", columns, as: user, ifMatch: ifMatch)
     }
 
     func delete(_ id: String, from table: String = "Note", as user: String?, ifMatch: String? = nil) -> TableResponse {
@@ -73,7 +64,7 @@ struct RightsFixture {
     }
 
     func undelete(_ id: String, in table: String = "Note", as user: String?, ifMatch: String? = nil) -> TableResponse {
-        dialect.isDatasync
+        dialect == .datasync3
             ? send(
                 .put, "/tables/\(table)/\(id)?__includedeleted=true", #"{"id":"\#(id)","text":"restored","count":0}"#,
                 as: user,
@@ -82,7 +73,7 @@ struct RightsFixture {
     }
 
     /// The parameter that asks for the number of all matching rows.
-    var countOption: String { dialect.isDatasync ? "$count=true" : "$inlinecount=allpages" }
+    var countOption: String { dialect == .datasync3 ? "$count=true" : "$inlinecount=allpages" }
 
     /// Returns the row with the given id from the store, whoever owns it.
     func stored(_ id: String, in table: String = "Note") throws -> Row? {

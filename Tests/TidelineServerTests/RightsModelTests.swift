@@ -58,12 +58,12 @@ private struct ModelRun {
 
     init(_ stores: StoreKind, seed: UInt64) throws {
         random = SplitMix64(seed: seed)
-        world = try RightsFixture(stores, RightsDialect.all[0])
+        world = try RightsFixture(stores)
     }
 
     /// Sends a request, and returns whether its response and the store are as in the model.
     mutating func step() throws -> Bool {
-        world.dialect = pick(RightsDialect.all)
+        world.dialect = pick(DialectName.allCases)
         let user: String? = Int.random(in: 0..<20, using: &random) == 0 ? nil : pick(Self.users)
         let id = pick(Self.ids)
         let kind = Int.random(in: 0..<12, using: &random)
@@ -134,7 +134,7 @@ private struct ModelRun {
             return (answer, refusal)
         }
         rows[id]?.isDeleted = false
-        if world.dialect.isDatasync {
+        if world.dialect == .datasync3 {
             rows[id]?.text = "restored"
             rows[id]?.count = 0
         }
@@ -199,11 +199,11 @@ private struct ModelRun {
             return try answer.status == .preconditionFailed && answer.row()["text"] == .string(row.text)
         }
         // An undelete of a row that is not deleted changes nothing in ZUMO 2.
-        if restores, !row.isDeleted, !world.dialect.isDatasync { return answer.status == .ok }
+        if restores, !row.isDeleted, world.dialect == .zumo2 { return answer.status == .ok }
         return nil
     }
 
-    private var gone: HTTPResponse.Status { world.dialect.isDatasync ? .gone : .notFound }
+    private var gone: HTTPResponse.Status { world.dialect == .datasync3 ? .gone : .notFound }
 
     /// Returns the text or version of another user's row in a response, or `nil` if there is none.
     private func leak(in answer: TableResponse, to user: String?) -> String? {

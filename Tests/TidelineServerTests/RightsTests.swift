@@ -11,7 +11,8 @@ import TidelineWire
 @Suite("Rows with owners")
 struct OwnedRowTests {
     /// Alice has the rows a1 and a2 and the deleted row a3; Bob has b1 and b2 and the deleted row b3.
-    private func world(_ stores: StoreKind, _ dialect: RightsDialect, quirks: ServerQuirks = []) throws -> RightsFixture
+    private func world(_ stores: StoreKind, _ dialect: DialectName = .zumo2, quirks: ServerQuirks = []) throws
+        -> RightsFixture
     {
         let world = try RightsFixture(stores, dialect, quirks: quirks)
         for user in ["alice", "bob"] {
@@ -25,8 +26,8 @@ struct OwnedRowTests {
         return world
     }
 
-    @Test("No query returns or counts another user's rows", arguments: StoreKind.served, RightsDialect.all)
-    func queries(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("No query returns or counts another user's rows", arguments: StoreKind.served, DialectName.allCases)
+    func queries(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try world(stores, dialect)
         let filters = [
             "", "userId eq 'bob'", "id eq 'b1'", "id eq 'b1' or id eq 'a1'", "text eq 'private of bob'",
@@ -57,8 +58,8 @@ struct OwnedRowTests {
         #expect(try world.page(as: "carol").pageIDs().isEmpty)
     }
 
-    @Test("Pages and links count only the caller's rows", arguments: StoreKind.served, RightsDialect.all)
-    func pages(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("Pages and links count only the caller's rows", arguments: StoreKind.served, DialectName.allCases)
+    func pages(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try world(stores, dialect)
         let full = world.page("$top=2&$orderby=id", as: "alice")
         #expect(try full.pageIDs() == ["a1", "a2"])
@@ -67,10 +68,10 @@ struct OwnedRowTests {
         #expect(try world.page("$skip=2", as: "bob").pageIDs().isEmpty)
     }
 
-    @Test("Another user's row is answered like one that does not exist", arguments: StoreKind.served, RightsDialect.all)
-    func missing(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("Another user's row is answered like a missing one", arguments: StoreKind.served, DialectName.allCases)
+    func missing(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try world(stores, dialect)
-        for id in ["b1", "b3"] {
+        for id in ["b1", "B1", "b3"] {
             let version = ETag.quote(try #require(try world.stored(id)?["version"]?.string))
             let before = try world.stored(id)
             for ifMatch in [nil, version, "*", "\"none\""] {
@@ -95,10 +96,10 @@ struct OwnedRowTests {
         #expect(world.change("b3", #"{"text":"y"}"#, as: "bob").status == .ok)
     }
 
-    @Test("An insert of another user's id is 409 without the row", arguments: StoreKind.served, RightsDialect.all)
-    func takenID(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("An insert of another user's id is 409 without the row", arguments: StoreKind.served, DialectName.allCases)
+    func takenID(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try world(stores, dialect)
-        for id in ["b1", "b3"] {
+        for id in ["b1", "B1", "b3"] {
             let before = try world.stored(id)
             let answer = world.insert(#"{"id":"\#(id)","text":"x"}"#, as: "alice")
             #expect(answer.status == .conflict && answer.eTag == nil)
@@ -109,8 +110,8 @@ struct OwnedRowTests {
         #expect(try own.status == .conflict && own.row()["text"] == "private of bob")
     }
 
-    @Test("The service sets the owner, and refuses another", arguments: StoreKind.served, RightsDialect.all)
-    func owner(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("The service sets the owner, and refuses another", arguments: StoreKind.served, DialectName.allCases)
+    func owner(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try RightsFixture(stores, dialect)
         for (id, column) in [("1", ""), ("2", #","userId":null"#), ("3", #","userId":"alice""#)] {
             let answer = world.insert(#"{"id":"\#(id)"\#(column)}"#, as: "alice")
@@ -136,8 +137,8 @@ struct OwnedRowTests {
         #expect(try world.stored("1")?["userId"] == "alice")
     }
 
-    @Test("A column named twice does not change the owner", arguments: RightsDialect.all)
-    func duplicateColumn(_ dialect: RightsDialect) throws {
+    @Test("A column named twice does not change the owner", arguments: DialectName.allCases)
+    func duplicateColumn(_ dialect: DialectName) throws {
         let world = try RightsFixture(.simplest, dialect, growing: true)
         for row in [
             #"{"id":"1","userId":"alice","userId":"bob"}"#, #"{"id":"1","userId":"bob","userId":"alice"}"#,
@@ -150,8 +151,8 @@ struct OwnedRowTests {
         }
     }
 
-    @Test("A row without an owner belongs to nobody", arguments: StoreKind.served, RightsDialect.all)
-    func withoutOwner(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("A row without an owner belongs to nobody", arguments: StoreKind.served, DialectName.allCases)
+    func withoutOwner(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try RightsFixture(stores, dialect, rights: [:])
         #expect(world.insert(#"{"id":"old","text":"x"}"#, as: nil).status == .created)
         let later = try RightsFixture(stores, dialect, store: world.store)
@@ -167,7 +168,7 @@ struct OwnedRowTests {
 
     @Test("Users are distinguished by the bytes of their identifiers", arguments: StoreKind.served)
     func equivalentUsers(_ stores: StoreKind) throws {
-        let world = try RightsFixture(stores, RightsDialect.all[0])
+        let world = try RightsFixture(stores)
         let users = ["\u{E9}", "e\u{301}", "E\u{301}", "e", "e%", "_"]
         for (number, user) in users.enumerated() {
             #expect(world.insert(#"{"id":"\#(number)"}"#, as: user).status == .created)
@@ -183,7 +184,7 @@ struct OwnedRowTests {
 
     @Test("The quirks of the original server show no other user's rows", arguments: StoreKind.served)
     func quirks(_ stores: StoreKind) throws {
-        let world = try world(stores, RightsDialect.all[0], quirks: [.original, .hardDelete])
+        let world = try world(stores, quirks: [.original, .hardDelete])
         #expect(world.delete("b1", as: "alice").status == .notFound)
         #expect(world.lookup("b1", as: "bob").status == .ok)
         let echo = world.insert(#"{"id":"b1","text":"mine"}"#, as: "alice")
@@ -197,13 +198,13 @@ struct OwnedRowTests {
     @Test("An index orders the rows of each user by their timestamps", arguments: StoreKind.served)
     func index(_ stores: StoreKind) throws {
         let wanted = IndexSchema(["userId", "updatedAt"])
-        let world = try RightsFixture(stores, RightsDialect.all[0], rights: [:])
+        let world = try RightsFixture(stores, rights: [:])
         #expect(try world.store.tables().first { $0.name == "Note" }?.indexes.contains(wanted) == false)
         // The table is in the store only: the definition of another service has created it.
-        let later = try RightsFixture(stores, RightsDialect.all[0], schemas: [], store: world.store)
+        let later = try RightsFixture(stores, schemas: [], store: world.store)
         #expect(try later.store.tables().first { $0.name == "Note" }?.indexes.contains(wanted) == true)
         let growing = try RightsFixture(
-            stores, RightsDialect.all[0], rights: [:], defaultRights: .owned(by: "userId"), schemas: [], growing: true)
+            stores, rights: [:], defaultRights: .owned(by: "userId"), schemas: [], growing: true)
         #expect(growing.insert(#"{"id":"1","text":"x"}"#, into: "New", as: "alice").status == .created)
         let made = try #require(try growing.store.tables().first { $0.name == "New" })
         #expect(made.column("userId")?.type == .string && made.indexes.contains(wanted))
@@ -220,6 +221,7 @@ struct OwnedRowTests {
             ("alice", .post, "", #"{"id":"a1","text":"of alice"}"#, 201),
             ("bob", .post, "", #"{"id":"a1"}"#, 409), ("alice", .post, "", #"{"id":"a2","userId":"bob"}"#, 403),
             ("", .post, "", #"{"id":"a3"}"#, 401), ("bob", .patch, "/b1", #"{"count":1}"#, 200),
+            ("bob", .delete, "/b1", "", 200), ("bob", .post, "/b1", "", 200),
         ]
         let answers = try world.whileWriting(
             first: ("/tables/Note", #"{"id":"b1","text":"of bob"}"#, "bob")
@@ -237,8 +239,8 @@ struct OwnedRowTests {
         #expect(stored?["text"] == "changed" && stored?["count"] == 1 && stored?["userId"] == "bob")
     }
 
-    @Test("A request for another user's row creates no column", arguments: StoreKind.served, RightsDialect.all)
-    func growingTable(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("A request for another user's row creates no column", arguments: StoreKind.served, DialectName.allCases)
+    func growingTable(_ stores: StoreKind, _ dialect: DialectName) throws {
         let world = try RightsFixture(stores, dialect, growing: true)
         #expect(world.insert(#"{"id":"b1","text":"of bob"}"#, as: "bob").status == .created)
         #expect(world.change("b1", #"{"new":1}"#, as: "alice").status == .notFound)
@@ -250,7 +252,7 @@ struct OwnedRowTests {
         // A table whose name differs in case only, which has the rights of all other tables.
         _ = world.insert(#"{"id":"b1","text":"x"}"#, into: "note", as: nil)
         #expect(!world.page(of: "note", as: nil).text.contains("of bob"))
-        #expect(try world.stored("b1")?["text"] == (dialect.isDatasync ? Value.null : "of bob"))
+        #expect(try world.stored("b1")?["text"] == (dialect == .datasync3 ? Value.null : "of bob"))
     }
 }
 
@@ -259,8 +261,8 @@ struct OwnedRowTests {
 struct RightsTests {
     private static let open = TableSchema("Open", columns: [.string("text"), .int("count")])
 
-    @Test("Each right is checked for each kind of caller", arguments: StoreKind.served, RightsDialect.all)
-    func matrix(_ stores: StoreKind, _ dialect: RightsDialect) throws {
+    @Test("Each right is checked for each kind of caller", arguments: StoreKind.served, DialectName.allCases)
+    func matrix(_ stores: StoreKind, _ dialect: DialectName) throws {
         let holders = TableRights.Holder.allCases
         for read in holders {
             for write in holders {
@@ -295,8 +297,8 @@ struct RightsTests {
         }
     }
 
-    @Test("Each right is separate", arguments: RightsDialect.all)
-    func separateRights(_ dialect: RightsDialect) throws {
+    @Test("Each right is separate", arguments: DialectName.allCases)
+    func separateRights(_ dialect: DialectName) throws {
         func statuses(_ rights: TableRights) throws -> [Int] {
             let world = try RightsFixture(.simplest, dialect, rights: ["Open": rights], schemas: [Self.open])
             try world.store.write { try $0.upsert(["id": "1", "text": "x", "deleted": false], into: "Open") }
@@ -313,8 +315,8 @@ struct RightsTests {
         #expect(try statuses(TableRights(delete: .nobody)) == [200, 200, 200, 403])
     }
 
-    @Test("Without the right to read, an insert of an existing id is 409 without the row", arguments: RightsDialect.all)
-    func insertOnly(_ dialect: RightsDialect) throws {
+    @Test("Without the right to read, an insert of a taken id is 409 without the row", arguments: DialectName.allCases)
+    func insertOnly(_ dialect: DialectName) throws {
         let rights = TableRights(read: .nobody, insert: .anyone, update: .nobody, delete: .nobody)
         let world = try RightsFixture(.simplest, dialect, rights: ["Open": rights], schemas: [Self.open])
         #expect(world.insert(#"{"id":"1","text":"secret"}"#, into: "Open", as: nil).status == .created)
@@ -322,8 +324,8 @@ struct RightsTests {
         #expect(again.status == .conflict && !again.text.contains("secret") && again.eTag == nil)
     }
 
-    @Test("A missing table needs the right to read, and is not created by a read", arguments: RightsDialect.all)
-    func unknownTable(_ dialect: RightsDialect) throws {
+    @Test("A missing table needs the right to read, and is not created by a read", arguments: DialectName.allCases)
+    func unknownTable(_ dialect: DialectName) throws {
         let world = try RightsFixture(.simplest, dialect, defaultRights: .signedIn, growing: true)
         #expect(world.page(of: "None", as: nil).status == .unauthorized)
         #expect(world.insert(#"{"id":"1"}"#, into: "None", as: nil).status == .unauthorized)
@@ -344,8 +346,7 @@ struct RightsTests {
             "Open": TableRights(read: .nobody, update: .nobody, delete: .nobody),
         ]
         let world = try RightsFixture(
-            .simplest, RightsDialect.all[0], rights: rights, defaultRights: .signedIn,
-            schemas: [RightsFixture.schema, Self.open])
+            .simplest, rights: rights, defaultRights: .signedIn, schemas: [RightsFixture.schema, Self.open])
         let signal = ChangeSignal(world.service)
         let running = Task { await signal.run() }
         func status(_ tables: String, as user: String?) async throws -> HTTPResponse.Status {
@@ -374,7 +375,7 @@ struct RightsTests {
         func refuse(_ rights: [String: TableRights], _ part: String, defaultRights: TableRights = .open) throws {
             let error = try #require(
                 #expect(throws: StoreError.self) {
-                    try RightsFixture(.simplest, RightsDialect.all[0], rights: rights, defaultRights: defaultRights)
+                    try RightsFixture(.simplest, rights: rights, defaultRights: defaultRights)
                 })
             #expect(error.code == .schemaMismatch && error.description.contains(part), "\(error)")
         }
