@@ -12,15 +12,18 @@ struct WorkerTests {
 
     init() throws { probe = try ProbeProcess("CommandProbe") }
 
-    /// Runs the command and returns its report, with failures.
-    private func failingReport(_ arguments: String...) throws -> ConformanceReport {
+    /// Runs checks of stores and returns the report, with failures.
+    private func failingReport(
+        of stores: String, _ checks: String..., options: [String] = []
+    ) throws -> ConformanceReport {
+        let arguments = ["--store", stores] + checks.flatMap { ["--filter", $0] } + options
         #expect(try probe.run(arguments + ["--json", probe.path("report.json")]).status == 1)
         return try ConformanceReport(json: probe.data())
     }
 
     @Test("A store that ends its process fails the check that was running; the other checks continue")
     func death() throws {
-        let report = try failingReport("--store", "traps,exits", "--filter", "GET-009", "--filter", "GET-01")
+        let report = try failingReport(of: "traps,exits", "GET-009", "GET-01")
         #expect(report.isComplete)
         for store in report.stores {
             #expect(store.results.count == 11)
@@ -37,17 +40,15 @@ struct WorkerTests {
 
     @Test("A store that ends its process when it is opened fails every check at once")
     func deathOnOpening() throws {
-        let results = try failingReport("--store", "traps-on-opening", "--filter", "GET").stores[0].results
+        let results = try failingReport(of: "traps-on-opening", "GET").stores[0].results
         #expect(results.allSatisfy { $0.status == .failed })
         #expect(results.allSatisfy { $0.failure?.message.contains("when it was opened") == true })
     }
 
     @Test("A check that hangs fails, and the remaining checks run in another process")
     func hang() throws {
-        let results = try failingReport(
-            "--store", "hangs", "--filter", "GET-010", "--filter", "GET-009", "--filter", "GET-030", "--time-limit",
-            "20"
-        ).stores[0].results
+        let report = try failingReport(of: "hangs", "GET-010", "GET-009", "GET-030", options: ["--time-limit", "20"])
+        let results = report.stores[0].results
         #expect(results.map(\.status) == [.passed, .failed, .passed])
         #expect(results[1].failure?.message.contains("hangs") == true)
         #expect(try probe.leftovers() == [])
@@ -55,9 +56,8 @@ struct WorkerTests {
 
     @Test("After one check times out, the others end early with the reason, in other processes too")
     func repeatedHang() throws {
-        let results = try failingReport(
-            "--store", "hangs", "--time-limit", "5", "--filter", "GET-010", "--filter", "GET-011", "--filter", "GET-012"
-        ).stores[0].results
+        let report = try failingReport(of: "hangs", "GET-010", "GET-011", "GET-012", options: ["--time-limit", "5"])
+        let results = report.stores[0].results
         #expect(results.map(\.status) == [.failed, .notRun, .notRun])
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("because GET-010 had timed out") == true })
         #expect(results.dropFirst().allSatisfy { $0.reason?.contains("within 5.0 seconds") == true })
@@ -66,11 +66,9 @@ struct WorkerTests {
     @Test("A check that is known to hang does not hide another that hangs")
     func knownHang() throws {
         try "GET-010 issue 3".write(toFile: probe.path("known"), atomically: true, encoding: .utf8)
-        let results = try failingReport(
-            "--store", "hangs", "--time-limit", "5", "--filter", "GET-010", "--filter", "GET-011", "--filter",
-            "GET-012", "--known", probe.path("known")
-        ).stores[0].results
-        #expect(results.map(\.status) == [.knownFailure, .failed, .notRun])
+        let options = ["--time-limit", "5", "--known", probe.path("known")]
+        let report = try failingReport(of: "hangs", "GET-010", "GET-011", "GET-012", options: options)
+        #expect(report.stores[0].results.map(\.status) == [.knownFailure, .failed, .notRun])
     }
 
     @Test("The output of a store is not taken for a message of its process")
@@ -131,11 +129,16 @@ struct WorkerTests {
 
     private var checks: [Check] { Array(Check.all.prefix(3)) }
 
-    @Test("A crash is attributed to the running check")
-    func blamesRunning() {
+    private var ledgerAfterOneCheck: WorkerLedger {
         var ledger = WorkerLedger(checks, seed: 5)
         _ = ledger.take(.began(checks[0].id))
         _ = ledger.take(.ended(CheckResult(id: checks[0].id, status: .passed)))
+        return ledger
+    }
+
+    @Test("A crash is attributed to the running check")
+    func blamesRunning() {
+        var ledger = ledgerAfterOneCheck
         _ = ledger.take(.began(checks[1].id))
         let results = ledger.died("with signal 11", output: "oh")
         #expect(results.map(\.id) == [checks[1].id])
@@ -147,9 +150,7 @@ struct WorkerTests {
 
     @Test("A crash between checks is attributed to the last check, which may have left a task running")
     func blamesLast() {
-        var ledger = WorkerLedger(checks, seed: 5)
-        _ = ledger.take(.began(checks[0].id))
-        _ = ledger.take(.ended(CheckResult(id: checks[0].id, status: .passed)))
+        var ledger = ledgerAfterOneCheck
         let results = ledger.died("with signal 6", output: "")
         #expect(results.map(\.id) == [checks[0].id])
         #expect(results[0].failure?.message.contains("after the check had ended") == true)
