@@ -120,10 +120,7 @@ struct DatasyncTests {
         ["", "&$filter=replace(text,'x','yy')%20ne%20'a'"])
     func pageBytes(_ stores: StoreKind, _ filter: String) throws {
         let fixture = try ServiceFixture(stores, maximumPageBytes: 2_000)
-        for number in 0..<12 {
-            let text = String(repeating: "x", count: number == 5 ? 5_000 : 400)
-            _ = try fixture.insert(#"{"id":"\#(10 + number)","text":"\#(text)"}"#)
-        }
+        try fixture.insertLongTexts()
         let pages = try pages(fixture, "?$orderby=id&$count=true&$top=11\(filter)")
         #expect(pages.map(\.ids.count) == [3, 2, 1, 3, 2])
         #expect(pages.flatMap(\.ids) == (10..<21).map(String.init))

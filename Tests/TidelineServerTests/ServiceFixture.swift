@@ -70,6 +70,14 @@ struct ServiceFixture {
         return try answer.row()
     }
 
+    /// Inserts twelve rows with texts of 400 bytes, the sixth with one of 5,000.
+    func insertLongTexts() throws {
+        for number in 0..<12 {
+            let text = String(repeating: "x", count: number == 5 ? 5_000 : 400)
+            _ = try insert(#"{"id":"\#(10 + number)","text":"\#(text)"}"#)
+        }
+    }
+
     /// Returns the rows of a page, with or without the total count.
     func rows(_ answer: TableResponse, of table: String = "Item") throws -> (rows: [Row], count: Int64?) {
         #expect(answer.response.status == .ok, "\(answer.text)")
