@@ -5,9 +5,7 @@ extension BrokenStore {
         .init(.orderTermsCutAtEight, "An order has as many terms as it is given", "ORD-076", saying: "17 terms"),
         .init(.longListsHeedCase, "Ids in a list of any length match by the rule of ids", "FIL-150", saying: "ITEM-a"),
         .init(.longTextsSearchedInPart, "A text is searched to its end", "FIL-151", saying: "contains"),
-        .init(
-            .rollbackForgetsEleventhTable, "A rollback takes back the changes of all tables", "TRN-065",
-            saying: "11 tables"),
+        .init(.rollbackForgetsEleventhTable, "A rollback takes all changes back", "TRN-065", saying: "11 tables"),
         .init(.eleventhTableNotCommitted, "A commit has the changes of all tables", "TRN-066", saying: "Table 10"),
         .init(.changesCutAtThousand, "A transaction keeps all changes that are made in it", "TRN-067", saying: "1001"),
         .init(.manyIDsHeedCase, "Ids match by the rule of ids, however many are deleted", "GET-038", saying: "17 ids"),
@@ -19,30 +17,14 @@ extension BrokenStore {
         .init(.repeatedAnswersKept, "A query finds what is there when it is asked", "SCA-019", saying: "run 17"),
         .init(.timeLimitKept, "A limit on the time of queries ends with its reader", "SCA-020", saying: "time limit"),
         .init(.timeLimitPerQuery, "The queries of a reader share a limit on time", "SCA-032", saying: "limit"),
-        .init(
-            .timeLimitIgnored, "A declared limit on the time of queries ends them", "SCA-032",
-            saying: "but nothing was thrown"),
-        .init(
-            .scanCopiesRows, "A scan that is stopped takes memory only for the rows that it returned", "SCA-009",
-            saying: "memory", rows: 100_000),
-        .init(
-            .replacedRowsKept, "The space of replaced rows is reused", "SCA-010", saying: "replacing the texts",
-            rows: 100_000),
-        .init(
-            .longOrdersForgotten, "An order applies to any number of rows", "SCA-022", saying: "12000 rows",
-            rows: 12_000),
-        .init(
-            .orderedDeletionCut, "A deletion with an order deletes all rows of its window", "SCA-023",
-            saying: "12000 rows", rows: 12_000),
-        .init(
-            .longScanSeesChanges, "A scan in a write gives the rows there were when it began", "SCA-026",
-            saying: "6000 rows", rows: 6_000),
-        .init(
-            .longDefinitionInParts, "A definition is applied completely or not at all", "DUR-111",
-            saying: "definitions", rows: 44_000),
-        .init(
-            .busyAfterManyFailures, "A failure leaves the store usable, however many there were", "SCA-031", "LNG-005",
-            saying: "failures", rows: 5_000),
+        .init(.timeLimitIgnored, "A declared time limit ends queries", "SCA-032", saying: "but nothing was thrown"),
+        .init(.scanCopiesRows, "A stopped scan holds only returned rows", "SCA-009", saying: "memory", rows: 100_000),
+        .init(.replacedRowsKept, "Replaced space is reused", "SCA-010", saying: "replacing the texts", rows: 100_000),
+        .init(.longOrdersForgotten, "An order applies to all rows", "SCA-022", saying: "12000 rows", rows: 12_000),
+        .init(.orderedDeletionCut, "An ordered deletion is complete", "SCA-023", saying: "12000 rows", rows: 12_000),
+        .init(.longScanSeesChanges, "A scan in a write is a snapshot", "SCA-026", saying: "6000 rows", rows: 6_000),
+        .init(.longDefinitionInParts, "A definition is all or nothing", "DUR-111", saying: "definitions", rows: 44_000),
+        .init(.busyAfterManyFailures, "A failure does no harm", "SCA-031", "LNG-005", saying: "failures", rows: 5_000),
     ]
 
     /// Flaws that show only after long times or very many operations.

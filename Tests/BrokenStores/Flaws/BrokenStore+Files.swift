@@ -1,9 +1,7 @@
 extension BrokenStore {
     /// Flaws in files.
     static let files: [BrokenStore] = [
-        .init(
-            .creationLeavesPart, "A creation that fails on a full disk leaves nothing that blocks the next one",
-            "DUR-033", saying: "full"),
+        .init(.creationLeavesPart, "A failed creation does not block the next one", "DUR-033", saying: "full"),
         .init(.damageIsCalledIO, "Damage is reported as corrupt", "DUR-211", saying: "corrupt"),
         .init(.firstFailedSyncForgiven, "A commit not synced is not acknowledged", "DUR-028", saying: "acknowledged"),
         .init(.lastCommitWrittenLater, "The last commit is there after reopening", "LIF-014", saying: "last"),
@@ -14,9 +12,7 @@ extension BrokenStore {
         .init(.secondOpenerAdmitted, "A second opener of exclusive files is locked out", "LIF-050", saying: "locked"),
         .init(.fileLeftOpen, "close gives back every file handle", "LIF-052", saying: "closed"),
         .init(.neverSynced, "Acknowledged commits survive a power loss", "DUR-006", saying: "power loss"),
-        .init(
-            .longCommitNotSynced, "Acknowledged commits survive a power loss, however large they are", "DUR-009",
-            saying: "expected after"),
+        .init(.longCommitNotSynced, "Large commits survive a power loss", "DUR-009", saying: "expected after"),
         .init(.reopenedNotSynced, "Reopened stores keep commits in power losses", "DUR-010", saying: "expected after"),
         .init(.writeErrorsIgnored, "A write that fails is an error", "DUR-020", saying: "error"),
         .init(.checksumNotCompared, "A bit that flips in a value is noticed", "DUR-004", saying: "power loss"),
@@ -40,12 +36,8 @@ extension BrokenStore {
 
     /// Flaws of stores whose files several stores can open at once.
     static let sharing: [BrokenStore] = [
-        .init(
-            .longCommitsAreExternal, "The store's own commits are not external, however many rows they have", "OBS-016",
-            saying: "own commit"),
-        .init(
-            .foreignDeletionsUnseen, "The deletions of other stores are noticed", "LIF-112", "LIF-113",
-            saying: "external commit number"),
+        .init(.longCommitsAreExternal, "Own commits of many rows are not external", "OBS-016", saying: "own commit"),
+        .init(.foreignDeletionsUnseen, "Deletions are noticed", "LIF-112", "LIF-113", saying: "external commit number"),
         .init(.countsKept, "A count covers commits of other stores", "LIF-110", "LIF-112", "LIF-113", saying: "count"),
         .init(.readOnlyFrozen, "A store opened for reading only sees later commits", "LIF-087", saying: "reading only"),
         .init(.signalPathDiffers, "Stores over the same files have the same signal path", "OBS-017", saying: "path"),
@@ -56,9 +48,7 @@ extension BrokenStore {
     /// Wrong capabilities.
     static let capabilities: [BrokenStore] = [
         .init(.idLimitOverstated, "Ids of the length that is declared are stored", "VAL-039", saying: "maximum length"),
-        .init(
-            .tableLimitNotKept, "Tables beyond the declared maximum are refused", "MOD-024",
-            saying: "a table beyond the 450"),
+        .init(.tableLimitNotKept, "Tables beyond the maximum are refused", "MOD-024", saying: "a table beyond the 450"),
         .init(.infinityDeclaredOff, "Infinities declared off are refused", "VAL-020", saying: "infinit"),
         .init(.nanDeclaredOff, "NaN declared off is refused", "VAL-018", saying: "NaN"),
         .init(.persistenceDeclaredOff, "A store declared not persistent keeps nothing", "LIF-010", saying: "empty"),
@@ -67,8 +57,6 @@ extension BrokenStore {
             .externalNumberWithoutSharing, "A store whose files are not shared has no external commit number",
             "OBS-012", saying: "external commit number"),
         .init(.ownCommitsAreExternal, "The store's own commits are not external", "OBS-013", saying: "own commit"),
-        .init(
-            .externalCommitsUnseen, "The commits of other stores over the same files are noticed", "OBS-014", "OBS-015",
-            saying: "other"),
+        .init(.externalCommitsUnseen, "The commits of other stores are noticed", "OBS-014", "OBS-015", saying: "other"),
     ]
 }

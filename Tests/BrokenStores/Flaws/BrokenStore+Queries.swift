@@ -14,9 +14,7 @@ extension BrokenStore {
         .init(.deletingAllCountsNone, "Deleting everything returns the number of rows", "GET-022", saying: "number"),
         .init(.deleteIgnoresCondition, "Deleting by a query deletes only matches", "GET-033", saying: "skip and limit"),
         .init(.idTypeNotChecked, "An id of the wrong type finds nothing", "GET-002", saying: "type"),
-        .init(
-            .deletedSpellingKept, "An id that is inserted again after a deletion has its new spelling", "GET-019",
-            saying: "again"),
+        .init(.deletedSpellingKept, "An id that is inserted again has its new spelling", "GET-019", saying: "again"),
     ]
 
     /// Flaws in order.

@@ -8,9 +8,7 @@ extension BrokenStore {
         .init(.deletedRowComesBack, "A row inserted after a deletion has only new values", "GET-019", saying: "again"),
         .init(.firstOfTwoCounts, "Of two rows of a batch with the same id the last counts", "UPS-014", saying: "last"),
         .init(.columnsOfFirstRow, "Rows of one batch may name different columns", "UPS-013", saying: "columns"),
-        .init(
-            .batchColumnsByPosition, "A batch made for another definition is taken by the names of its columns",
-            "UPS-024", saying: "columns"),
+        .init(.batchColumnsByPosition, "The columns of a batch are taken by their names", "UPS-024", saying: "columns"),
         .init(.requiredColumnNotChecked, "A required column must have a value", "UPS-032", saying: "invalidValue"),
         .init(.requiredColumnAskedOfMerges, "A merge need not name required columns", "UPS-034", saying: "merge"),
         .init(.unknownColumnDropped, "A column that the table does not define is refused", "UPS-029", saying: "column"),
@@ -23,9 +21,7 @@ extension BrokenStore {
         .init(.emptyBatchFails, "An empty batch is nothing", "UPS-016", saying: "empty"),
         .init(.systemColumnsStamped, "The system columns are stored as they are given", "UPS-011", saying: "updatedAt"),
         .init(.versionNotStored, "The version is stored like any column", "UPS-011", saying: "version"),
-        .init(
-            .failedTransactionCommitted, "A transaction in which an upsert failed cannot be committed", "UPS-038",
-            saying: "the write throws"),
+        .init(.failedTransactionCommitted, "A failed upsert fails its write", "UPS-038", saying: "the write throws"),
         .init(.lockKeptAfterFailure, "After a failure the store works on", "TRN-054", saying: "body"),
         .init(.lockHeldForever, "After a failure the store does not wait for itself", "TRN-054", saying: "hangs"),
         .init(.rowWithoutColumnsNotStored, "A row that names no column is stored", "UPS-005", saying: "id"),

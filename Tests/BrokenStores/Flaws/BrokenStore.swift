@@ -34,12 +34,8 @@ extension BrokenStore {
     /// Flaws in definitions.
     static let tables: [BrokenStore] = [
         .init(.redefinitionIgnored, "A redefinition applies the returned tables", "TAB-206", saying: "redefinition"),
-        .init(
-            .redefinitionInTwoWrites, "Nothing is committed between the body of a redefinition and its end", "TAB-207",
-            saying: "redefinition"),
-        .init(
-            .redefinitionFillsNoIndex, "A redefinition fills new indexes from the rows there are", "TAB-206",
-            saying: "index"),
+        .init(.redefinitionInTwoWrites, "A redefinition is one transaction", "TAB-207", saying: "redefinition"),
+        .init(.redefinitionFillsNoIndex, "A redefinition fills new indexes", "TAB-206", saying: "index"),
         .init(.tablesSortedInUTF16, "Tables are listed in order of their names' bytes", "TAB-204", saying: "order"),
         .init(.newerFormatRead, "A store of a later format is refused", "TAB-205", saying: "newerFormat"),
         .init(.definitionNotAtomic, "Tables are defined all or none", "TAB-125", saying: "refused"),
@@ -52,24 +48,16 @@ extension BrokenStore {
         .init(.undefinedTableIsEmpty, "A table that is not defined is noSuchTable", "TAB-020", saying: "noSuchTable"),
         .init(.idTypeChangeAccepted, "The matching of ids cannot change", "TAB-124", saying: "match"),
         .init(.namesNotChecked, "Invalid definitions are refused", "TAB-045", saying: "schemaMismatch"),
-        .init(
-            .columnsMoveWithDefinition, "Values stay with their column when the definition's order changes", "TAB-063",
-            saying: "column"),
-        .init(
-            .scannedColumnsAsStored, "The columns of scanned rows have the positions of the definition", "TAB-063",
-            "OBS-008", saying: "columns"),
+        .init(.columnsMoveWithDefinition, "Values stay with a column that is moved", "TAB-063", saying: "column"),
+        .init(.scannedColumnsAsStored, "Scanned columns have their positions", "TAB-063", "OBS-008", saying: "columns"),
         .init(.columnNamesIgnoreCase, "The names of columns differ in case", "FIL-132", saying: "column"),
         .init(.tableNamesComparedByBytes, "Names in all normal forms find a table", "TAB-036", saying: "noSuchTable"),
         .init(.nameFormsNotChecked, "Names not in normal form C are refused", "TAB-036", saying: "schemaMismatch"),
-        .init(
-            .undefinedTableInDeleteIgnored, "Deleting from a table that was never defined is noSuchTable", "TAB-022",
-            saying: "noSuchTable"),
+        .init(.undefinedTableInDeleteIgnored, "A deletion from no table fails", "TAB-022", saying: "noSuchTable"),
         .init(.indexesNotListed, "The definitions listed are those that were given", "TAB-002", saying: "indexes"),
         .init(.optionalChangeIgnored, "A column can become required", "TAB-065", saying: "required"),
         .init(.retiredTypeForgotten, "A column that comes back has its stored type", "TAB-085", saying: "type"),
-        .init(
-            .columnCaseChangeAccepted, "A column that differs from a stored one in case only is refused", "TAB-128",
-            saying: "case"),
+        .init(.columnCaseChangeAccepted, "A column that differs in case only is refused", "TAB-128", saying: "case"),
     ]
 
     /// Flaws in transactions, threads and scopes.
@@ -99,9 +87,7 @@ extension BrokenStore {
         .init(.cancelledAfterCommit, "A write that throws cancelled wrote nothing", "TRN-059", saying: "cancelled"),
         .init(.readerBlocksWriter, "A reader leaves writers free to commit", "CON-012", saying: "long read"),
         .init(.busyInsteadOfWaiting, "Writers wait for each other instead of failing", "CON-024", saying: "waits"),
-        .init(
-            .ownWritesUnseenByQueries, "The queries of a transaction see its own changes", "TRN-023", "OBS-006",
-            "OBS-007", saying: "own"),
+        .init(.ownWritesUnseenByQueries, "Queries find own changes", "TRN-023", "OBS-006", "OBS-007", saying: "own"),
         .init(.secondTableNotCommitted, "A transaction commits the changes of all tables", "TRN-001", saying: "tables"),
         .init(.scanErrorSwallowed, "An error thrown in a scan's body is thrown on", "TRN-016", saying: "error"),
     ]

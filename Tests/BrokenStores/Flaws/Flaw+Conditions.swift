@@ -12,7 +12,7 @@ extension Flaw {
     .union([.longTextsSearchedInPart])
 
     /// Returns the value of a condition or operand: the flaw's value if it has one, otherwise the evaluator's.
-    func value(of node: TidelineStore.RowPredicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
+    func value(of node: RowPredicate, in row: borrowing RowView, _ evaluator: Evaluator) -> Value {
         let node = misread(node)
         if self == .notInLeavesOutNull, case .not(.membership(let operand, _)) = node {
             if value(of: operand, in: row, evaluator).isNull { return .bool(false) }
@@ -25,13 +25,13 @@ extension Flaw {
     }
 
     /// Returns a literal in place of an operand, but a column as it is, because comparisons treat `id` specially.
-    private static func operand(_ node: TidelineStore.RowPredicate, _ value: Value) -> TidelineStore.RowPredicate {
+    private static func operand(_ node: RowPredicate, _ value: Value) -> RowPredicate {
         if case .column = node { node } else { .literal(value) }
     }
 
     /// Returns a node as the flawed store interprets it.
-    private func misread(_ node: TidelineStore.RowPredicate) -> TidelineStore.RowPredicate {
-        func isTaken(_ term: TidelineStore.RowPredicate) -> TidelineStore.RowPredicate {
+    private func misread(_ node: RowPredicate) -> RowPredicate {
+        func isTaken(_ term: RowPredicate) -> RowPredicate {
             if case .column = term { false } else { term }
         }
         return switch (self, node) {
@@ -44,7 +44,7 @@ extension Flaw {
         }
     }
 
-    private func value(of node: TidelineStore.RowPredicate, _ operands: [Value]) -> Value? {
+    private func value(of node: RowPredicate, _ operands: [Value]) -> Value? {
         switch node {
         case .comparison(_, .column, .column) where self == .columnsNotCompared: .bool(false)
         case .comparison(let comparison, _, _): compare(comparison, operands[0], operands[1]).map { .bool($0) }
@@ -70,7 +70,7 @@ extension Flaw {
 
     // MARK: Comparisons
 
-    private func compare(_ comparison: TidelineStore.RowPredicate.Comparison, _ a: Value, _ b: Value) -> Bool? {
+    private func compare(_ comparison: RowPredicate.Comparison, _ a: Value, _ b: Value) -> Bool? {
         switch (self, a, b) {
         case (.notEqualLeavesOutNull, _, _) where comparison == .notEqual && a.isNull != b.isNull: false
         case (.nullIsLessThanAll, .null, _) where [.less, .lessOrEqual].contains(comparison): !b.isNull
@@ -98,7 +98,7 @@ extension Flaw {
         }
     }
 
-    private func holds<T: Comparable>(_ comparison: TidelineStore.RowPredicate.Comparison, _ a: T, _ b: T) -> Bool {
+    private func holds<T: Comparable>(_ comparison: RowPredicate.Comparison, _ a: T, _ b: T) -> Bool {
         switch comparison {
         case .equal: a == b
         case .notEqual: a != b
@@ -111,7 +111,7 @@ extension Flaw {
 
     // MARK: Functions
 
-    private func result(of function: TidelineStore.RowPredicate.Function, _ operands: [Value]) -> Value? {
+    private func result(of function: RowPredicate.Function, _ operands: [Value]) -> Value? {
         switch (self, function, operands[0]) {
         case (.wildcardsNotEscaped, .contains, .string(let text)): matches(text, operands[1], before: true, after: true)
         case (.wildcardsNotEscaped, .startsWith, .string(let text)):
@@ -191,7 +191,7 @@ extension Flaw {
         return .string(String(scalars.dropFirst(first).prefix(max(length, 0))))
     }
 
-    private func part(_ function: TidelineStore.RowPredicate.Function, of instant: Timestamp) -> Value? {
+    private func part(_ function: RowPredicate.Function, of instant: Timestamp) -> Value? {
         switch (self, function) {
         case (.datePartsInLocalTime, _): localPart(function, of: instant)
         case (.hoursInLocalTime, .hour):
@@ -206,7 +206,7 @@ extension Flaw {
     }
 
     /// Returns a part of an instant in the time zone of the process.
-    private func localPart(_ function: TidelineStore.RowPredicate.Function, of instant: Timestamp) -> Value? {
+    private func localPart(_ function: RowPredicate.Function, of instant: Timestamp) -> Value? {
         let seconds = Double(instant.ticks) / Double(Timestamp.ticksPerSecond)
         let parts = Calendar(identifier: .gregorian).dateComponents(
             in: .current, from: Date(timeIntervalSince1970: seconds.rounded(.down)))
@@ -225,7 +225,7 @@ extension Flaw {
 
     // MARK: Arithmetic
 
-    private func result(of arithmetic: TidelineStore.RowPredicate.Arithmetic, _ a: Value, _ b: Value) -> Value? {
+    private func result(of arithmetic: RowPredicate.Arithmetic, _ a: Value, _ b: Value) -> Value? {
         switch (self, arithmetic, a, b) {
         case (.integersDivideToDouble, .divide, .int(let x), .int(let y)): y == 0 ? nil : .double(Double(x) / Double(y))
         case (.divisionRoundsDown, .divide, .int(let x), .int(let y)) where y != 0 && y != -1:
@@ -243,12 +243,12 @@ extension Flaw {
     }
 }
 
-extension TidelineStore.RowPredicate {
+extension RowPredicate {
     /// The depth of the tree.
     var depth: Int { nodes.reduce(0) { max($0, $1.depth) } }
 
     /// Returns this node with other operands.
-    func replacingChildren(with operands: [TidelineStore.RowPredicate]) -> TidelineStore.RowPredicate {
+    func replacingChildren(with operands: [RowPredicate]) -> RowPredicate {
         switch self {
         case .column, .literal: self
         case .comparison(let comparison, _, _): .comparison(comparison, operands[0], operands[1])
