@@ -23,10 +23,7 @@ struct OwnerCostTests {
         for _ in 0..<2 {
             _ = try TableService(store: store, options: options)
             let owned = try #require(try store.tables().first { $0.name == "Note" })
-            #expect(
-                owned.indexes == [
-                    ["userId", "text"], ["userId", "count", "text"], ["userId", "updatedAt"],
-                ])
+            #expect(owned.indexes == [["userId", "text"], ["userId", "count", "text"], ["userId", "updatedAt"]])
         }
         // A service that finds a row with further columns defines the table again.
         let service = try TableService(store: store, options: options)

@@ -42,9 +42,7 @@ struct RightsFixture {
         send(.get, "/tables/\(table)?\(query.replacing(" ", with: "%20"))", as: user)
     }
 
-    func lookup(
-        _ id: String, in table: String = "Note", withDeleted: Bool = false, as user: String?
-    ) -> TableResponse {
+    func lookup(_ id: String, in table: String = "Note", withDeleted: Bool = false, as user: String?) -> TableResponse {
         send(.get, "/tables/\(table)/\(id)\(withDeleted ? "?__includeDeleted=true" : "")", as: user)
     }
 

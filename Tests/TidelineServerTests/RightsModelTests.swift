@@ -108,8 +108,7 @@ private struct ModelRun {
         let (owner, isOwn) = ownerMember(user)
         let (ifMatch, matches) = precondition(id)
         let count = Int.random(in: 0..<5, using: &random)
-        let answer = world.change(
-            id, #"{"text":"\#(text)","count":\#(count)\#(owner)}"#, as: user, ifMatch: ifMatch)
+        let answer = world.change(id, #"{"text":"\#(text)","count":\#(count)\#(owner)}"#, as: user, ifMatch: ifMatch)
         if let refusal = try refusal(of: id, user, isOwn: isOwn, matches: matches, answer) { return (answer, refusal) }
         rows[id]?.text = text
         rows[id]?.count = count

@@ -223,9 +223,7 @@ struct OwnedRowTests {
             ("", .post, "", #"{"id":"a3"}"#, 401), ("bob", .patch, "/b1", #"{"count":1}"#, 200),
             ("bob", .delete, "/b1", "", 200), ("bob", .post, "/b1", "", 200),
         ]
-        let answers = try world.whileWriting(
-            first: ("/tables/Note", #"{"id":"b1","text":"of bob"}"#, "bob")
-        ) {
+        let answers = try world.whileWriting(first: ("/tables/Note", #"{"id":"b1","text":"of bob"}"#, "bob")) {
             for request in requests {
                 world.send(request.1, "/tables/Note\(request.path)", request.body, as: request.user)
             }
@@ -308,8 +306,7 @@ struct RightsTests {
             ].map { $0.status.kind == .successful ? 200 : $0.status.code }
         }
         #expect(try statuses(TableRights()) == [200, 200, 200, 200])
-        #expect(
-            try statuses(TableRights(read: .nobody, update: .nobody, delete: .nobody)) == [403, 200, 403, 403])
+        #expect(try statuses(TableRights(read: .nobody, update: .nobody, delete: .nobody)) == [403, 200, 403, 403])
         #expect(try statuses(TableRights(insert: .nobody)) == [200, 403, 200, 200])
         #expect(try statuses(TableRights(update: .nobody)) == [200, 200, 403, 200])
         #expect(try statuses(TableRights(delete: .nobody)) == [200, 200, 200, 403])

@@ -43,8 +43,7 @@ struct ServedDefinitionTests {
         expectError(.schemaMismatch) { _ = try TableService(store: empty, options: options) }
     }
 
-    @Test(
-        "A column of a table without rows that no service has served can be required", arguments: StoreKind.served)
+    @Test("A column of a table without rows that no service has served can be required", arguments: StoreKind.served)
     func requiredLater(_ stores: StoreKind) throws {
         let required = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: false)])
         let options = TableServiceOptions(schemas: [required])

@@ -92,9 +92,7 @@ struct SignalFixture: Sendable {
         return answer
     }
 
-    func events(
-        _ query: String, lastEventID: String? = nil, caller: Caller = .anonymous
-    ) async throws -> ChangeEvents {
+    func events(_ query: String, lastEventID: String? = nil, caller: Caller = .anonymous) async throws -> ChangeEvents {
         var headers: HTTPFields = [.accept: "text/event-stream"]
         if let lastEventID { headers[try #require(HTTPField.Name("Last-Event-ID"))] = lastEventID }
         guard case .events(let events) = await respond(query, headers: headers, caller: caller) else {

@@ -17,8 +17,7 @@ struct StoreFailureTests {
     ) throws {
         let (code, status) = failure
         let store = ControlledStore(try stores.makeStore())
-        let service = try TableService(
-            store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
+        let service = try TableService(store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
         store.fail(with: StoreError(code, "no luck", path: "/srv/secret.db"))
         for method in [HTTPRequest.Method.get, .post] {
             let answer = service.send(method, "/tables/Item", "{}")

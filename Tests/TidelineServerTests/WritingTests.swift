@@ -160,8 +160,7 @@ struct UpdateTests {
         #expect(try stale.row() == taken.row())
         #expect(stale.eTag == taken.eTag)
         #expect(fixture.send(.patch, "/tables/Item/1", #"{"text":"d"}"#, ifMatch: "*").status == .ok)
-        let weak = fixture.send(
-            .patch, "/tables/Item/1", #"{"text":"d"}"#, ifMatch: "W/\(taken.eTag ?? "")")
+        let weak = fixture.send(.patch, "/tables/Item/1", #"{"text":"d"}"#, ifMatch: "W/\(taken.eTag ?? "")")
         #expect(weak.status == .preconditionFailed)
     }
 

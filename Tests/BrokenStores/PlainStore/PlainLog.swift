@@ -68,9 +68,7 @@ final class PlainLog: @unchecked Sendable {
         }
         isReopened = end > Self.headerSize
         if flaw == .reopenedFileOverwritten { end = Self.headerSize }
-        guard end >= valid || flaw == .reopenedFileOverwritten else {
-            throw damage("it ends before byte \(valid)")
-        }
+        guard end >= valid || flaw == .reopenedFileOverwritten else { throw damage("it ends before byte \(valid)") }
     }
 
     /// Calls `body` with every change that another store committed since the last call; returns whether there is one.
@@ -181,9 +179,7 @@ final class PlainLog: @unchecked Sendable {
     }
 
     private static func end(inSlot bytes: [UInt8]) -> Int? {
-        guard bytes.starts(with: mark), number(bytes[24...]) == checksum(Array(bytes[..<24])) else {
-            return nil
-        }
+        guard bytes.starts(with: mark), number(bytes[24...]) == checksum(Array(bytes[..<24])) else { return nil }
         return Int(truncatingIfNeeded: number(bytes[8..<16]))
     }
 

@@ -106,9 +106,7 @@ private struct BatchMap {
     }
 
     /// Returns the row that is stored when `view` is merged into the existing row.
-    func row(
-        _ view: borrowing RowView, over old: PlainRow?, first: Set<Int>, known: RowID?
-    ) throws -> PlainRow {
+    func row(_ view: borrowing RowView, over old: PlainRow?, first: Set<Int>, known: RowID?) throws -> PlainRow {
         let id = try checkedID(view)
         var row = old ?? PlainRow(id: known ?? id, values: [])
         if flaw == .mergeReplaces { row.values = [] }

@@ -6,9 +6,7 @@ struct PlainState: Sendable {
     var tables: [String: PlainTable] = [:]
 
     func table(_ name: String) throws(StoreError) -> PlainTable {
-        guard let table = tables[name] else {
-            throw Self.undefined(name)
-        }
+        guard let table = tables[name] else { throw Self.undefined(name) }
         return table
     }
 
@@ -50,15 +48,11 @@ enum PlainChange: Sendable {
 /// The definition and evolution of tables.
 enum PlainDefinition {
     /// Returns the changes that define these tables; empty if they are already defined.
-    static func changes(
-        defining schemas: [TableSchema], in state: PlainState, flaw: Flaw?
-    ) throws -> [PlainChange] {
+    static func changes(defining schemas: [TableSchema], in state: PlainState, flaw: Flaw?) throws -> [PlainChange] {
         let names = Array(state.tables.keys)
         let checked = try flaw?.unchecked(schemas) ?? TableEvolution.checked(schemas, beside: names)
         return try checked.compactMap { schema in
-            guard let table = state.tables[schema.name] else {
-                return .define(schema, stored: schema.allColumns)
-            }
+            guard let table = state.tables[schema.name] else { return .define(schema, stored: schema.allColumns) }
             let layout = table.layout
             guard layout.schema != schema, flaw?.isSame(layout.schema, schema) != true else { return nil }
             return .define(schema, stored: try storedColumns(layout, schema, flaw: flaw))

@@ -270,9 +270,7 @@ package final class PlainStore: LocalStore {
     }
 
     private func checkCancellation() throws(StoreError) {
-        guard !Task.isCancelled else {
-            throw StoreError(.cancelled, "the task was cancelled; nothing was written")
-        }
+        guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
     }
 }
 

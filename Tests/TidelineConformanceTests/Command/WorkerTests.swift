@@ -109,9 +109,7 @@ struct WorkerTests {
 
     @Test("A second process ends with its input, also in a call of the store that never returns")
     func endOfInput() throws {
-        let steps: [ChildStep] = [
-            .open(StoreOpening(directory: probe.folder.path)), .change(.deletionByID, step: 0),
-        ]
+        let steps: [ChildStep] = [.open(StoreOpening(directory: probe.folder.path)), .change(.deletionByID, step: 0)]
         let job = String(decoding: try JSONEncoder().encode(ChildJob(steps: steps)), as: UTF8.self)
         let output = try probe.run("--store", "hangs", "--child", "--", ChildJob.marker, job)
         #expect(output.status == ChildJob.Status.failed, "\(output)")

@@ -8,9 +8,7 @@ import TidelineTestStores
     private struct BlindFaults: FileFaults {
         let isAvailable: Bool
 
-        func observing<T>(
-            _ directory: String, by observer: any FileObserver, _ body: () throws -> T
-        ) throws -> T {
+        func observing<T>(_ directory: String, by observer: any FileObserver, _ body: () throws -> T) throws -> T {
             try body()
         }
     }

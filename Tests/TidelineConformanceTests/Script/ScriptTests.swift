@@ -11,9 +11,7 @@ import TidelineTestSupport
 /// Tests that random scripts find the flaws of a store and report them briefly.
 @Suite("Random scripts")
 struct ScriptTests {
-    private static func withStage<T>(
-        _ flaw: Flaw?, _ body: (ScriptStage) throws -> T
-    ) throws -> T {
+    private static func withStage<T>(_ flaw: Flaw?, _ body: (ScriptStage) throws -> T) throws -> T {
         try withTemporaryFolder { folder in
             let capabilities = StoreCapabilities(name: "plain", durability: .full)
             return try body(

@@ -30,9 +30,7 @@ struct BrokenServerTests {
     }
 
     @Test func `each check is failed by a server with a quirk or with a flaw of its own`() {
-        let quirks: Set = [
-            "SRV-302", "SRV-308", "SRV-316", "SRV-603", "SRV-704", "SRV-805", "SRV-811", "SRV-508",
-        ]
+        let quirks: Set = ["SRV-302", "SRV-308", "SRV-316", "SRV-603", "SRV-704", "SRV-805", "SRV-811", "SRV-508"]
         // Found by the servers below.
         let others: Set = ["SRV-307", "SRV-504", "SRV-608", "SRV-609", "SRV-904"]
         let missing = Set(ServerCheck.all.map(\.id)).subtracting(ServerFlaw.all.flatMap(\.ids))

@@ -31,8 +31,7 @@ private struct LimitedStore: StoreLayer {
             let kept = known.filter { !names.contains($0.name) }
             let count = (kept + tables).reduce(0) { $0 + 1 + $1.indexes.count }
             guard count <= Self.maximum else {
-                throw StoreError(
-                    .tooManyTables, "there would be \(count) tables and indexes", table: tables.last?.name)
+                throw StoreError(.tooManyTables, "there would be \(count) tables and indexes", table: tables.last?.name)
             }
             return tables
         }

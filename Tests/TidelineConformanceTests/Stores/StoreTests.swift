@@ -72,9 +72,7 @@ import TidelineTestSupport
     /// A check that runs on none of the stores would remain unproven.
     @Test func everyCheckRunsOnSomeStoreButForThoseThatNeedTheirOwnHarness() {
         let ran = Set(Self.cases.map(\.check.id))
-        let needy: Set<CheckNeed> = [
-            .openingExisting, .limitedSize, .destroying, .noInfinity, .clock,
-        ]
+        let needy: Set<CheckNeed> = [.openingExisting, .limitedSize, .destroying, .noInfinity, .clock]
         let left = Profile.full.checks.filter { !ran.contains($0.id) && needy.isDisjoint(with: $0.needs) }
         #expect(left == [])
     }
