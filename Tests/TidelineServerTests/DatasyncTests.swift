@@ -20,13 +20,8 @@ struct DatasyncTests {
 
     private func page(_ fixture: ServiceFixture, _ query: String) throws -> Page {
         let answer = send(fixture, .get, "/tables/Item" + query)
-        #expect(answer.status == .ok, "\(answer.text)")
-        let parser = PageParser(schema: ServiceFixture.schema)
-        var packed = PackedRows(shape: parser.shape)
-        let info = try parser.parsePage(answer.body, into: &packed)
-        var ids: [String] = []
-        packed.forEachRow { ids.append($0.idText) }
-        return (ids, info, answer.text)
+        let (rows, info) = try fixture.rows(answer)
+        return (rows.map(\.idText), info, answer.text)
     }
 
     /// Returns a page and those that follow it.

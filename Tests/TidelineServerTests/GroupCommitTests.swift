@@ -377,10 +377,6 @@ extension TableService {
     func rows(path: String) throws -> [Row] {
         let answer = send(.get, path)
         #expect(answer.status == .ok, "\(answer.text)")
-        let items = try #require(JSONSerialization.jsonObject(with: Data(answer.body)) as? [Any])
-        return try items.map { item in
-            let bytes = Array(try JSONSerialization.data(withJSONObject: item))
-            return try bytes.withUnsafeBytes { try JSONRow.parse($0) }
-        }
+        return try JSONPage(answer.body).rows.map { try JSONRow.parse(Array(answer.body[$0])) }
     }
 }

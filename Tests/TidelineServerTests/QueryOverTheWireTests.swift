@@ -34,7 +34,7 @@ struct QueryOverTheWireTests {
             else { continue }
             let found = try fixture.rows(fixture.send(request))
             #expect(found.rows.map(\.id) == expected.rows.map(\.id), "\(request.target)")
-            #expect(found.count == expected.totalCount.map(Int64.init))
+            #expect(found.info.totalCount == expected.totalCount.map(Int64.init))
             // A response without `$select` contains all columns.
             for (row, wanted) in zip(found.rows, expected.rows) {
                 for (name, value) in wanted.values where value.double?.isFinite ?? true { #expect(row[name] == value) }

@@ -78,16 +78,16 @@ struct ServiceFixture {
         }
     }
 
-    /// Returns the rows of a page, with or without the total count.
-    func rows(_ answer: TableResponse, of table: String = "Item") throws -> (rows: [Row], count: Int64?) {
+    /// Returns the rows of a page, and what else it contains.
+    func rows(_ answer: TableResponse, of table: String = "Item") throws -> (rows: [Row], info: PageInfo) {
         #expect(answer.response.status == .ok, "\(answer.text)")
         let schema = try #require(try store.tables().first { $0.name == table })
         let parser = PageParser(schema: schema)
         var packed = PackedRows(shape: parser.shape)
-        let info = try answer.body.withUnsafeBytes { try parser.parsePage($0, into: &packed) }
+        let info = try parser.parsePage(answer.body, into: &packed)
         var rows: [Row] = []
         packed.forEachRow { rows.append($0.owned()) }
-        return (rows, info.totalCount)
+        return (rows, info)
     }
 
     func ids(_ path: String, of table: String = "Item") throws -> [String] {

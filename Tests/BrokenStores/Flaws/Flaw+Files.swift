@@ -70,9 +70,6 @@ extension Flaw {
         }
     }
 
-    /// Whether another store may open a file that is open.
-    var admitsSecondOpener: Bool { self == .secondOpenerAdmitted }
-
     /// Whether the flaw is one of a store whose files several stores can open at once.
     var isOfSharing: Bool { Self.ofSharing.contains(self) }
 

@@ -26,7 +26,7 @@ final class PlainFile: @unchecked Sendable {
         }
         if descriptor < 0, flaw == .openErrorUntyped { throw CocoaError(.fileReadUnknown) }
         guard descriptor >= 0 else { throw Self.openingFailure(path, flaw) }
-        guard isShared || flaw?.admitsSecondOpener == true || Self.lock(descriptor, path) else {
+        guard isShared || flaw == .secondOpenerAdmitted || Self.lock(descriptor, path) else {
             Foundation.close(descriptor)
             descriptor = -1
             throw StoreError(.locked, "another store has the file open; close it first", path: path)

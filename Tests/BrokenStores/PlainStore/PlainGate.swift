@@ -47,18 +47,10 @@ final class PlainGate: @unchecked Sendable {
     }
 
     /// Whether this thread writes.
-    var isWriting: Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        return writer == thread
-    }
+    var isWriting: Bool { condition.withLock { writer == thread } }
 
     /// Records that a body threw.
-    func noteFailure() {
-        condition.lock()
-        defer { condition.unlock() }
-        failures += 1
-    }
+    func noteFailure() { condition.withLock { failures += 1 } }
 
     /// Waits for the next change, with the given flaw for three seconds at most.
     private func wait(unless impatient: Flaw) throws {
