@@ -7,6 +7,13 @@ import TidelineTestStores
 struct ServedDefinitionTests {
     private static let newer = TableSchema("Item", columns: [.string("text"), .int("count")])
     private static let older = TableSchema("Item", columns: [.string("text")])
+    private static let requiringCount = TableServiceOptions(
+        schemas: [TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: false)])])
+
+    /// Returns the changes that a service with these options makes to a store.
+    private func changes(_ options: TableServiceOptions, to store: TestStore) throws -> [String] {
+        try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
+    }
 
     @Test(
         "L11 an older definition of a served table hides no column, whether or not tables can grow",
@@ -25,13 +32,9 @@ struct ServedDefinitionTests {
     func required(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         _ = try TableService(store: store, options: TableServiceOptions(schemas: [Self.newer]))
-        let required = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: false)])
-        let options = TableServiceOptions(schemas: [required])
         let errors = [
-            expectError(.schemaMismatch) { _ = try TableService(store: store, options: options) },
-            expectError(.schemaMismatch) {
-                _ = try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
-            },
+            expectError(.schemaMismatch) { _ = try TableService(store: store, options: Self.requiringCount) },
+            expectError(.schemaMismatch) { _ = try changes(Self.requiringCount, to: store) },
         ]
         for error in errors { #expect(error?.table == "Item" && error?.column == "count") }
         // A required column that becomes optional is not required again.
@@ -40,26 +43,22 @@ struct ServedDefinitionTests {
             let schema = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: isOptional)])
             _ = try TableService(store: empty, options: TableServiceOptions(schemas: [schema]))
         }
-        expectError(.schemaMismatch) { _ = try TableService(store: empty, options: options) }
+        expectError(.schemaMismatch) { _ = try TableService(store: empty, options: Self.requiringCount) }
     }
 
     @Test("A column of a table without rows that no service has served can be required", arguments: StoreKind.served)
     func requiredLater(_ stores: StoreKind) throws {
-        let required = TableSchema("Item", columns: [ColumnSchema("count", .int, isOptional: false)])
-        let options = TableServiceOptions(schemas: [required])
-        func changes(_ store: some LocalStore) throws -> [String] {
-            try ServedSchemas.changes(by: options, over: store.tables(), hasRows: store.hasRows(in:))
-        }
         for hasRow in [false, true] {
             let store = try stores.makeStore()
             try store.define([TableSchema("Item", columns: [.int("count")]), ServedTableRecord.schema])
             guard !hasRow else {
                 try store.write { try $0.upsert(["id": "a"], into: "Item") }
-                expectError(.schemaMismatch) { _ = try changes(store) }
+                expectError(.schemaMismatch) { _ = try changes(Self.requiringCount, to: store) }
                 continue
             }
-            #expect(try changes(store).first == #"table "Item": column "count" is required from now on"#)
-            for _ in 1...2 { _ = try TableService(store: store, options: options) }
+            let change = try changes(Self.requiringCount, to: store).first
+            #expect(change == #"table "Item": column "count" is required from now on"#)
+            for _ in 1...2 { _ = try TableService(store: store, options: Self.requiringCount) }
             #expect(try store.read { try $0.schema(of: "Item") }.column("count")?.isOptional == false)
         }
     }
@@ -72,21 +71,18 @@ struct ServedDefinitionTests {
             schema.columns += required.map { ColumnSchema($0, .int, isOptional: false) }
             return TableServiceOptions(schemas: [schema])
         }
-        func changes(_ options: TableServiceOptions) throws -> [String] {
-            try ServedSchemas.changes(by: options, over: store.tables()) { try store.hasRows(in: $0) }
-        }
         _ = try TableService(store: store, options: options())
-        #expect(try changes(options("a")) == [#"table "Item": add column "a", int, required"#])
+        #expect(try changes(options("a"), to: store) == [#"table "Item": add column "a", int, required"#])
         let service = try TableService(store: store, options: options("a"))
         #expect(service.send(.post, "/tables/Item", #"{"id":"1","a":1}"#).status == .created)
         let before = try store.tables()
         let errors = [
             expectError(.schemaMismatch) { _ = try TableService(store: store, options: options("a", "b")) },
-            expectError(.schemaMismatch) { _ = try changes(options("a", "b")) },
+            expectError(.schemaMismatch) { _ = try changes(options("a", "b"), to: store) },
         ]
         for error in errors { #expect(error?.table == "Item" && error?.column == "b") }
         #expect(try store.tables() == before)
-        #expect(try changes(options("a")).isEmpty)
+        #expect(try changes(options("a"), to: store).isEmpty)
     }
 
     @Test("A table with the name of the service's own is refused, also by a check", arguments: StoreKind.served)
@@ -95,7 +91,7 @@ struct ServedDefinitionTests {
         for name in [own, own.lowercased()] {
             let store = try stores.makeStore()
             let options = TableServiceOptions(schemas: [TableSchema(name, columns: [.string("text")])])
-            expectError(.schemaMismatch) { _ = try ServedSchemas.changes(by: options, over: store.tables()) }
+            expectError(.schemaMismatch) { _ = try changes(options, to: store) }
             expectError(.schemaMismatch) { _ = try TableService(store: store, options: options) }
         }
     }

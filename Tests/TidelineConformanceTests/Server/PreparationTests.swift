@@ -40,28 +40,25 @@ struct PreparationTests {
         return error?.description ?? ""
     }
 
-    @Test func `an unreachable server`() async throws {
-        let reason = try await reason(NoServer())
-        #expect(reason.contains("http://server.test cannot be checked") && reason.contains("refused the connection"))
-    }
+    /// Servers, and parts of the reason of each.
+    private static let servers: [(name: String, server: any Transport, parts: [String])] = [
+        ("unreachable", NoServer(), ["http://server.test cannot be checked", "refused the connection"]),
+        (
+            "a web page", FixedServer(type: "text/html", body: "<html><title>Hello</title></html>"),
+            ["answers with a web page", "Hello", "root"]
+        ),
+        ("a missing web page", FixedServer(status: 404, type: "text/html", body: "<p>"), ["web page"]),
+        ("JSON that is no table", FixedServer(body: #"{"status":"ok"}"#), ["protocol of a table service"]),
+        ("requires a user", FixedServer(status: 401, body: #"{"error":"who?"}"#), ["who?", "Pass a token"]),
+        ("refuses the dialect", FixedServer(status: 400, body: #"{"error":"no 2.0.0"}"#), ["no 2.0.0"]),
+    ]
 
-    @Test func `a web page`() async throws {
-        let reason = try await reason(FixedServer(type: "text/html", body: "<html><title>Hello</title></html>"))
-        #expect(reason.contains("answers with a web page") && reason.contains("Hello") && reason.contains("root"))
-        #expect(try await self.reason(FixedServer(status: 404, type: "text/html", body: "<p>")).contains("web page"))
-    }
-
-    @Test func `JSON that is no table`() async throws {
-        #expect(try await reason(FixedServer(body: #"{"status":"ok"}"#)).contains("protocol of a table service"))
-    }
-
-    @Test func `a server that requires a signed-in user`() async throws {
-        let reason = try await reason(FixedServer(status: 401, body: #"{"error":"who?"}"#))
-        #expect(reason.contains("who?") && reason.contains("Pass a token"))
-    }
-
-    @Test func `a server that refuses the dialect`() async throws {
-        #expect(try await reason(FixedServer(status: 400, body: #"{"error":"no 2.0.0"}"#)).contains("no 2.0.0"))
+    @Test(arguments: servers)
+    func `the reason is that of the server`(
+        _ row: (name: String, server: any Transport, parts: [String])
+    ) async throws {
+        let reason = try await reason(row.server)
+        for part in row.parts { #expect(reason.contains(part), "\(reason)") }
     }
 
     @Test func `a table that lacks columns`() async throws {
