@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 import TidelineSimulation
 import TidelineStore
@@ -16,28 +15,17 @@ struct SignalFixture: Sendable {
     let store: TestStore
     let service: TableService<TestStore>
     let signal: ChangeSignal<TestStore>
-    /// The sleeps in progress, and the number of sleeps.
-    let sleeps: SleepCount
-
-    final class SleepCount: Sendable {
-        private let state = Mutex((running: 0, count: 0))
-        func withLock<T: Sendable>(_ body: ((running: Int, count: Int)) -> T) -> T { state.withLock { body($0) } }
-        func sleep(_ duration: Duration) async throws {
-            state.withLock { $0 = ($0.running + 1, $0.count + 1) }
-            defer { state.withLock { $0.running -= 1 } }
-            try await Task.sleep(for: duration)
-        }
-    }
+    /// The number of sleeps in progress.
+    let sleeps = LockedValue(0)
 
     init(
         _ stores: StoreKind, store: TestStore? = nil, quirks: ServerQuirks = [],
         interval: Duration = .milliseconds(1), maximumWait: Duration = .seconds(600),
         heartbeat: Duration = .seconds(600), maximumWaitingClients: Int = 10_000
     ) throws {
-        let (clock, sleeps) = (clock, SleepCount())
+        let (clock, sleeps) = (clock, sleeps)
         let store = try store ?? stores.makeStore()
         self.store = store
-        self.sleeps = sleeps
         let tables = ["A", "B"].map { TableSchema($0, columns: [.int("n")]) }
         var options = TableServiceOptions(schemas: tables, clock: { clock.now })
         options.reproduce(quirks)
@@ -47,7 +35,11 @@ struct SignalFixture: Sendable {
             options: ChangeSignalOptions(
                 interval: interval, maximumWait: maximumWait, heartbeat: heartbeat,
                 minimumEventInterval: .zero, maximumWaitingClients: maximumWaitingClients,
-                sleep: { try await sleeps.sleep($0) }))
+                sleep: { duration in
+                    sleeps.withLock { $0 += 1 }
+                    defer { sleeps.withLock { $0 -= 1 } }
+                    try await Task.sleep(for: duration)
+                }))
     }
 
     /// Runs the signal during `body`.

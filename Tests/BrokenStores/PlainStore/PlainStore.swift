@@ -88,11 +88,8 @@ package final class PlainStore: LocalStore {
     private var elsewhere: (() -> PlainState)? {
         switch flaw {
         case .snapshotMoves: { [self] in committed.withLock { $0 } }
-        case .nestedReadSeesWrite where gate.isWriting:
-            { [self] in
-                uncommitted.withLock { $0 } ?? committed.withLock { $0 }
-            }
-        case .dirtyReads: { [self] in uncommitted.withLock { $0 } ?? committed.withLock { $0 } }
+        case .nestedReadSeesWrite where gate.isWriting, .dirtyReads:
+            { [self] in uncommitted.withLock { $0 } ?? committed.withLock { $0 } }
         default: nil
         }
     }

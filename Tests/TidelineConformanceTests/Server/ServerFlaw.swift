@@ -194,6 +194,9 @@ extension ServerFlaw {
         },
         .output("answers 409 without a body", "SRV-306") { if $1.status == 409 { $1.set(409, "") } },
         .output("answers 412 without a body", "SRV-410", "SRV-506") { if $1.status == 412 { $1.set(412, "") } },
+        .output("overwrites a row by an insert", "SRV-307") {
+            if $0.method == .get { $1.replace(#""text":"first""#, with: #""text":"second""#) }
+        },
         .output("sends no Location", "SRV-309", dialect: .datasync3) { $1.response.headerFields[.location] = nil },
         .path("decodes ids twice", "SRV-310", dialect: .zumo2) { $0.replace("%2525", with: "%25") },
         .output("refuses colons", "SRV-310", dialect: .datasync3) { if $0.target.contains("%3A") { $1.set(404) } },
@@ -320,5 +323,6 @@ extension ServerFlaw {
         .output("drops the offset of a timestamp", "SRV-809") { $1.replace(#"\+01:00"#, with: "Z") },
         .output("keeps microseconds", "SRV-810") { $1.replace(#"4031234Z"#, with: "403123Z") },
         .output("answers large bodies with 500", "SRV-812") { if $1.status == 413 { $1.set(500) } },
+        .output("loses a row", "SRV-904") { if $0.isList { $1.replace(#""id":"[^"]*-7""#, with: #""id":"lost""#) } },
     ]
 }
