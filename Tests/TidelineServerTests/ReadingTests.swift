@@ -108,8 +108,7 @@ struct ReadingTests {
         let service = try TableService(store: StoreKind.simplest.makeStore())
         for (host, isCopied) in [
             ("a.b-c:80", true), ("[::1]:80", true), ("", false), ("a>; rel=next, <b", false), ("a/b", false),
-            ("a b", false),
-            (String(repeating: "a", count: 301), false),
+            ("a b", false), (String(repeating: "a", count: 301), false),
         ] {
             _ = service.handle(HTTPRequest(.post, "/tables/Item", authority: host), body: Array("{}".utf8))
             let link = service.handle(HTTPRequest(.get, "/tables/Item?$top=1", authority: host), body: []).link
@@ -167,9 +166,7 @@ struct ReadingTests {
 
     @Test(
         arguments: StoreKind.served,
-        [
-            "", "&$orderby=text,count%20desc", "&$filter=count%20ge%204", "&$skip=3", "&$inlinecount=allpages",
-        ])
+        ["", "&$orderby=text,count%20desc", "&$filter=count%20ge%204", "&$skip=3", "&$inlinecount=allpages"])
     func `following the links reaches every row once`(_ stores: StoreKind, _ options: String) throws {
         let fixture = try filled(stores, 20)
         let all = try fixture.ids("/tables/Item?$top=1000\(options)")
@@ -283,13 +280,5 @@ struct ReadingTests {
         let put = fixture.send(.put, "/tables/Item/1", "{}")
         #expect(put.status == .methodNotAllowed)
         #expect(put.response.headerFields[.allow] == "GET, POST, PATCH, DELETE")
-    }
-
-    @Test(arguments: StoreKind.served)
-    func `the store's system tables are not served`(_ stores: StoreKind) throws {
-        let fixture = try ServiceFixture(stores, schemas: nil)
-        try fixture.store.define(SystemTables().schemas)
-        #expect(fixture.send(.get, "/tables/MS_TableConfig").status == .notFound)
-        #expect(fixture.send(.post, "/tables/MS_TableConfig", #"{"id":"1"}"#).status == .badRequest)
     }
 }

@@ -194,15 +194,14 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `an unknown name is looked up in the store and stays unknown`(_ stores: StoreKind) throws {
+    func `a name of no served table is looked up in the store and stays unknown`(_ stores: StoreKind) throws {
         let store = try stores.makeStore()
         let service = try TableService(store: store)
-        try store.define([TableSchema("Other", columns: [])])
-        for path in ["/tables/None/1", "/tables/Other", "/tables/\(StoreRole.serverMark.name)"] {
-            #expect(service.send(.get, path).status == .notFound)
-        }
-        for path in ["/tables/Other", "/tables/\(StoreRole.serverMark.name)"] {
-            #expect(service.send(.post, path, #"{"id":"1"}"#).status == .badRequest)
+        try store.define([TableSchema("Other", columns: [])] + SystemTables().schemas)
+        #expect(service.send(.get, "/tables/None/1").status == .notFound)
+        for name in ["Other", StoreRole.serverMark.name, "MS_TableConfig"] {
+            #expect(service.send(.get, "/tables/\(name)").status == .notFound)
+            #expect(service.send(.post, "/tables/\(name)", #"{"id":"1"}"#).status == .badRequest)
         }
     }
 }

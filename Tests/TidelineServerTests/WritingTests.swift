@@ -65,8 +65,7 @@ struct InsertTests {
         [
             "", "{", "[]", "1", "null", #"{"id":1}"#, #"{"id":"a/b"}"#, #"{"id":" "}"#, #"{"id":".."}"#, "\u{FEFF}",
             #"{"count":"x"}"#, #"{"count":1.5}"#, #"{"due":"soon"}"#, #"{"photo":"?"}"#, #"{"done":1}"#,
-            #"{"extra":1}"#,
-            #"{"unknown":1}"#, #"{"unknown":null}"#, #"{"price":1e999}"#,
+            #"{"extra":1}"#, #"{"unknown":1}"#, #"{"unknown":null}"#, #"{"price":1e999}"#,
         ])
     func `a body that does not fit is 400 and stores nothing`(_ stores: StoreKind, _ body: String) throws {
         let fixture = try ServiceFixture(stores)
@@ -101,9 +100,8 @@ struct InsertTests {
         arguments: StoreKind.served,
         [
             "", "'", "''", "\"", "\\", "\u{0}", "\u{1F}", "a\u{0}b", "😀", "e\u{301}", "\u{2028}",
-            "'; DROP TABLE Item; --",
-            "%_*?[]",
-            "2026-11-21T09:00:00Z", "{}", "null", String(repeating: "x'\"😀", count: 150_000),
+            "'; DROP TABLE Item; --", "%_*?[]", "2026-11-21T09:00:00Z", "{}", "null",
+            String(repeating: "x'\"😀", count: 150_000),
         ])
     func `any text comes back byte for byte, by id, filter and as an id`(_ stores: StoreKind, _ text: String) throws {
         let fixture = try ServiceFixture(stores)

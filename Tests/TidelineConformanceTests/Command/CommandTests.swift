@@ -19,9 +19,9 @@ struct CommandTests {
     @Test("A run without failures ends with 0 and writes every requested report")
     func reports() throws {
         let output = try probe.run(
-            "--store", "none", "--filter", "UPS-00", "--json", probe.path("report.json"), "--junit",
-            probe.path("r.xml"),
-            "--markdown", probe.path("r.md"), "--html", probe.path("r.html"), "--badge", probe.path("r.badge"))
+            "--store", "none", "--filter", "UPS-00", "--json", probe.path("report.json"),
+            "--junit", probe.path("r.xml"), "--markdown", probe.path("r.md"), "--html", probe.path("r.html"),
+            "--badge", probe.path("r.badge"))
         #expect(output.status == 0, "\(output)")
         #expect(output.err.isEmpty)
         #expect(output.out.contains("No failures in 9 checks"))
@@ -100,8 +100,7 @@ struct CommandTests {
             (["--explain", "UPS-001", "--markdown", "-"], "remove it or --explain"),
             (["--known", "/nowhere"], "cannot be read"), (["--explain", "UPS-1"], "Did you mean \"UPS-001\"?"),
             (["--store", "none,size=1"], "has no settings"), (["--store", "none,none"], "listed more than once"),
-            (["more"], "more"),
-            (["--", "more"], "more"), (["--nonsense"], "--nonsense"),
+            (["more"], "more"), (["--", "more"], "more"), (["--nonsense"], "--nonsense"),
         ])
     func usage(arguments: [String], message: String) throws {
         let output = try probe.run(arguments)

@@ -35,8 +35,7 @@ enum SampleReport {
             stores: [
                 StoreReport(
                     name: "bad \(nasty)", capabilities: StoreCapabilities(name: nasty), results: results,
-                    seconds: 12.25,
-                    among: all),
+                    seconds: 12.25, among: all),
                 StoreReport(
                     name: "good", capabilities: nil,
                     results: checks.map { CheckResult(id: $0.id, status: .passed, seconds: 0.5) }, seconds: 3.5,

@@ -18,7 +18,7 @@ import TidelineTestSupport
         var testDescription: String { "\(suite.name): \(check)" }
     }
 
-    private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map(suite(of:))
+    private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map { suite($0.harness) }
     private static let cases = storeCases + checksumCases + observedCases
 
     /// All checks, except that a database of SQLite in memory passes under observation those that it passes as a file.
@@ -33,7 +33,7 @@ import TidelineTestSupport
 
     /// The checks that page checksums can affect: durability, damaged files, and stores of earlier releases.
     private static var checksumCases: [Case] {
-        let suite = suite(of: .sqliteWithChecksums)
+        let suite = suite(StoreKind.sqliteWithChecksums.harness)
         return suite.checks.filter { $0.group == .durability || $0.needs.contains(.fixtures) }.map {
             Case(suite: suite, check: $0)
         }
@@ -50,8 +50,6 @@ import TidelineTestSupport
             return suite.checks.filter { observed.contains($0.group) }.map { Case(suite: suite, check: $0) }
         }
     }
-
-    private static func suite(of kind: StoreKind) -> ConformanceSuite { suite(kind.harness) }
 
     private static func suite(_ harness: StoreHarness) -> ConformanceSuite {
         ConformanceSuite(
