@@ -14,35 +14,33 @@ package enum Flaw: String, CaseIterable, Sendable {
     case deleteIgnoresCondition, idTypeNotChecked, deletedSpellingKept
 
     // Indexes
-    case indexKeepsDeletedRows, indexKeepsOldValues, indexMissesUpdates, indexNotFilled, indexLeavesOutNulls
-    case indexForOr, indexForNot, indexForNotEqual, indexCutsFractions, indexUpperBoundExcluded
-    case indexLowerBoundIncluded, indexForgetsTheSign, indexEndsAtNUL, indexPrefixEndsAtZ, indexForgetsOtherConditions
-    case indexLostOnReopen, literalOnTheLeftNotTurned, duplicateInListFindsTwice, idConditionsHeedCase
-    case rollbackKeepsIndexes, indexBehindInWrite, indexCountsNaN, indexSplitsZero
+    case indexKeepsDeletedRows, indexKeepsOldValues, indexMissesUpdates, indexNotFilled, indexLeavesOutNulls, indexForOr
+    case indexForNot, indexForNotEqual, indexCutsFractions, indexUpperBoundExcluded, indexLowerBoundIncluded
+    case indexForgetsTheSign, indexEndsAtNUL, indexPrefixEndsAtZ, indexForgetsOtherConditions, indexLostOnReopen
+    case literalOnTheLeftNotTurned, duplicateInListFindsTwice, idConditionsHeedCase, rollbackKeepsIndexes
+    case indexBehindInWrite, indexCountsNaN, indexSplitsZero
 
     // Conditions
     case wildcardsNotEscaped, containsIgnoresCase, emptyListMatchesAll, notEqualLeavesOutNull, notOfNullIsFalse
     case nullInListNeverFound, nullIsLessThanAll, nanEqualsItself, negativeZeroDiffers, integersComparedAsDoubles
-    case instantsComparedByMillisecond, caseFoldedByUnicode, caseFoldedByLocale, lengthInUTF16, lengthInCharacters,
-        substringFromOne
-    case negativeStartCountsFromEnd, indexOfInBytes, replacesFirstOnly, trimsSpacesOnly, textNormalisedInComparison
-    case datePartsInLocalTime, hoursInLocalTime, secondsRounded, beforeEpochTruncated, integersDivideToDouble,
-        remainderNeverNegative
-    case divisionByZeroIsInfinite, overflowWraps, halvesRoundToEven, emptyOrIsTrue, emptyAndIsFalse, queryNotValidated
-    case otherTypesFindNothing, termsCutAtHundred, bytesComparedByLength, nullEqualsNothing, notInWithNullFindsNone
-    case notInLeavesOutNull, nullsCompareAsEqual, nanIsGreatest, emptyTextNotContained, trimsUnicodeSpaces
-    case divisionRoundsDown, halvesRoundUp, floorCutsTowardZero, textComparedInUTF16, bytesComparedSigned
-    case columnsNotCompared, boolColumnIsNoCondition, literalOnTheLeftMisread, deepConditionsRefused
-    case suffixFoundAtFirstOnly, indexOfMissingIsNull, nullConcatenatedAsEmpty, monthFromZero, integersAddedAsDoubles
+    case instantsComparedByMillisecond, caseFoldedByUnicode, caseFoldedByLocale, lengthInUTF16, lengthInCharacters
+    case substringFromOne, negativeStartCountsFromEnd, indexOfInBytes, replacesFirstOnly, trimsSpacesOnly
+    case textNormalisedInComparison, datePartsInLocalTime, hoursInLocalTime, secondsRounded, beforeEpochTruncated
+    case integersDivideToDouble, remainderNeverNegative, divisionByZeroIsInfinite, overflowWraps, halvesRoundToEven
+    case emptyOrIsTrue, emptyAndIsFalse, queryNotValidated, otherTypesFindNothing, termsCutAtHundred
+    case bytesComparedByLength, nullEqualsNothing, notInWithNullFindsNone, notInLeavesOutNull, nullsCompareAsEqual
+    case nanIsGreatest, emptyTextNotContained, trimsUnicodeSpaces, divisionRoundsDown, halvesRoundUp
+    case floorCutsTowardZero, textComparedInUTF16, bytesComparedSigned, columnsNotCompared, boolColumnIsNoCondition
+    case literalOnTheLeftMisread, deepConditionsRefused, suffixFoundAtFirstOnly, indexOfMissingIsNull
+    case nullConcatenatedAsEmpty, monthFromZero, integersAddedAsDoubles
 
     // Order, paging, count, selection
-    case nullsLast, nullsFirstInBothOrders, tiesUnordered, tiesFollowDescending, secondTermIgnored
-    case textOrderIgnoresCase, textOrderByNumber, idsOrderedByLength, intIDsOrderedAsText, idOrderHeedsCase, nanLast
-    case unselectedOrderIgnored, skipBeforeOrder, limitBeforeOrder, skipOffByOne, limitOffByOne, limitZeroIsNone
-    case skipPastEndWraps, negativeLimitAccepted, countAfterLimit, countUntilStop, countNotAsked, countHeedsLimit
-    case scanDoesNotStop, versionNotSelected, unknownSelectionIgnored, selectionIgnored, textOrderInUTF16
-    case integersOrderedAsDoubles, instantsOrderedByMillisecond, descendingIDIgnored, falseAfterTrue
-    case doublesOrderedByBits, countAfterSkip
+    case nullsLast, nullsFirstInBothOrders, tiesUnordered, tiesFollowDescending, secondTermIgnored, textOrderIgnoresCase
+    case textOrderByNumber, idsOrderedByLength, intIDsOrderedAsText, idOrderHeedsCase, nanLast, unselectedOrderIgnored
+    case skipBeforeOrder, limitBeforeOrder, skipOffByOne, limitOffByOne, limitZeroIsNone, skipPastEndWraps
+    case negativeLimitAccepted, countAfterLimit, countUntilStop, countNotAsked, countHeedsLimit, scanDoesNotStop
+    case versionNotSelected, unknownSelectionIgnored, selectionIgnored, textOrderInUTF16, integersOrderedAsDoubles
+    case instantsOrderedByMillisecond, descendingIDIgnored, falseAfterTrue, doublesOrderedByBits, countAfterSkip
 
     // Values and ids
     case integersThroughDouble, instantsCutToMilliseconds, emptyTextIsNull, emptyBytesAreNull, jsonTidied
@@ -53,19 +51,18 @@ package enum Flaw: String, CaseIterable, Sendable {
     // Tables
     case definitionNotAtomic, redefinitionLosesRows, droppedColumnErased, changedTypeAccepted, tablesUnsorted
     case systemTablesNotListed, newColumnIsZero, undefinedTableIsEmpty, idTypeChangeAccepted, namesNotChecked
-    case nameFormsNotChecked
-    case columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesComparedByBytes, undefinedTableInDeleteIgnored
-    case redefinitionIgnored, redefinitionInTwoWrites, tablesSortedInUTF16, newerFormatRead, indexesNotListed
-    case optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted, redefinitionFillsNoIndex
-    case scannedColumnsAsStored
+    case nameFormsNotChecked, columnsMoveWithDefinition, columnNamesIgnoreCase, tableNamesComparedByBytes
+    case undefinedTableInDeleteIgnored, redefinitionIgnored, redefinitionInTwoWrites, tablesSortedInUTF16
+    case newerFormatRead, indexesNotListed, optionalChangeIgnored, retiredTypeForgotten, columnCaseChangeAccepted
+    case redefinitionFillsNoIndex, scannedColumnsAsStored
 
     // Transactions and threads
-    case rollbackForgetsSecondTable, rollbackKeepsAll, deletesNotRolledBack, dirtyReads, snapshotMoves
-    case ownWritesUnseen, deletesAppliedLast, nestedWriteWaits, nestedWriteJoins, nestedReadRefused, bodyRunsTwice
-    case writersAtOnce, tablesCommittedOneByOne, handleOutlivesBody, readAfterClose, tablesAfterClose
-    case closeDoesNotWait, secondCloseFails, bodyErrorReplaced, scanSeesChanges, cancelledAfterCommit
-    case readerBlocksWriter, busyInsteadOfWaiting, ownWritesUnseenByQueries, secondTableNotCommitted
-    case scanErrorSwallowed, nestedReadSeesWrite, readersLimited
+    case rollbackForgetsSecondTable, rollbackKeepsAll, deletesNotRolledBack, dirtyReads, snapshotMoves, ownWritesUnseen
+    case deletesAppliedLast, nestedWriteWaits, nestedWriteJoins, nestedReadRefused, bodyRunsTwice, writersAtOnce
+    case tablesCommittedOneByOne, handleOutlivesBody, readAfterClose, tablesAfterClose, closeDoesNotWait
+    case secondCloseFails, bodyErrorReplaced, scanSeesChanges, cancelledAfterCommit, readerBlocksWriter
+    case busyInsteadOfWaiting, ownWritesUnseenByQueries, secondTableNotCommitted, scanErrorSwallowed
+    case nestedReadSeesWrite, readersLimited
 
     // Files
     case lastCommitWrittenLater, writtenWhenClosed, deletesNotLogged, secondTableNotLogged, definitionsNotLogged
@@ -80,10 +77,9 @@ package enum Flaw: String, CaseIterable, Sendable {
     case rollbackForgetsEleventhTable, eleventhTableNotCommitted, changesCutAtThousand, manyIDsHeedCase
     case deletionCutAtThousand, columnsBeyondSixtyFourNotMerged, duplicatesInLongBatchKeepFirst
     case indexesBeyondEightNotKept, queriesKeptForever, repeatedAnswersKept, timeLimitKept, timeLimitPerQuery
-    case timeLimitIgnored
-    case longOrdersForgotten, orderedDeletionCut, longScanSeesChanges, longDefinitionInParts, busyAfterManyFailures
-    case waitingWriterGivesUp, closeGivesUp, idleStoreCloses, commitsKept, tablesLimited, indexChangesLimited
-    case descriptorLeaked, scanCopiesRows, replacedRowsKept
+    case timeLimitIgnored, longOrdersForgotten, orderedDeletionCut, longScanSeesChanges, longDefinitionInParts
+    case busyAfterManyFailures, waitingWriterGivesUp, closeGivesUp, idleStoreCloses, commitsKept, tablesLimited
+    case indexChangesLimited, descriptorLeaked, scanCopiesRows, replacedRowsKept
 
     // Capabilities
     case idLimitOverstated, infinityDeclaredOff, nanDeclaredOff, persistenceDeclaredOff, readOnlyNotDeclared
