@@ -55,8 +55,7 @@ extension Flaw {
         case (.fileCutsInstants, .timestamp(let instant)): .timestamp(instant.flooredToMillisecond)
         case (.fileLosesNegativeZero, .double(0)): .double(0)
         case (.fileReadsEmptyAsNull, .string("")), (.fileReadsEmptyAsNull, .bytes([])): .null
-        case (.fileEndsTextAtNUL, .string(let text)):
-            .string(String(decoding: text.utf8.prefix { $0 != 0 }, as: UTF8.self))
+        case (.fileEndsTextAtNUL, .string(let text)): .string(text.endingAtNUL)
         case (.fileIntegersThroughDouble, .int(let number)): .int(Int64(clamping: Int128(Double(number))))
         default: value
         }

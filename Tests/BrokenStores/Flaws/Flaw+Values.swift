@@ -89,5 +89,5 @@ extension Flaw {
 }
 
 extension String {
-    fileprivate var endingAtNUL: String { String(decoding: utf8.prefix { $0 != 0 }, as: UTF8.self) }
+    var endingAtNUL: String { String(decoding: utf8.prefix { $0 != 0 }, as: UTF8.self) }
 }

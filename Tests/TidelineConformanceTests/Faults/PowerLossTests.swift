@@ -10,6 +10,8 @@ import Testing
         return log
     }
 
+    private func bytes(_ byte: UInt8, _ count: Int) -> [UInt8] { Array(repeating: byte, count: count) }
+
     private func create(_ path: String, _ file: UInt64) -> FileOperation {
         FileOperation(.create, path: path, file: file)
     }
@@ -17,8 +19,7 @@ import Testing
     private func write(_ file: UInt64, _ byte: UInt8, at offset: Int, count: Int, synced: Bool = false) -> FileOperation
     {
         FileOperation(
-            .write, path: "f", file: file, offset: offset, length: count, bytes: Array(repeating: byte, count: count),
-            isSynced: synced)
+            .write, path: "f", file: file, offset: offset, length: count, bytes: bytes(byte, count), isSynced: synced)
     }
 
     private func sync(_ file: UInt64) -> FileOperation { FileOperation(.sync, path: "f", file: file) }
@@ -30,7 +31,7 @@ import Testing
     @Test func whatWasSyncedIsThere() {
         let log = log([create("f", 1), write(1, 7, at: 0, count: 1_000), sync(1), write(1, 8, at: 0, count: 2_000)])
         let image = PowerLoss(.everything, seed: 1).image(of: log, at: 4)
-        #expect(image.files == ["f": Array(repeating: 7, count: 1_000)])
+        #expect(image.files == ["f": bytes(7, 1_000)])
     }
 
     @Test func aSyncOfAnyFileKeepsAllNamesBeforeIt() {
@@ -54,16 +55,14 @@ import Testing
             write(1, 3, at: 100, count: 100),
         ])
         let found = Set(images(.anything, log).map { ($0.files["f"] ?? []).prefix(200).map { $0 } })
-        let one = Array(repeating: 1 as UInt8, count: 100)
-        let two = Array(repeating: 2 as UInt8, count: 100)
-        let three = Array(repeating: 3 as UInt8, count: 100)
         // The last write never appears without the earlier write to the same sector.
-        #expect(found == [[], one + one, two + one, two + three])
+        let (two, three) = (bytes(2, 100), bytes(3, 100))
+        #expect(found == [[], bytes(1, 200), two + bytes(1, 100), two + three])
     }
 
     @Test func laterWritesMayBeThereWithoutEarlierOnes() {
         let log = log([create("f", 1), sync(1), write(1, 1, at: 0, count: 512), write(1, 2, at: 512, count: 512)])
-        let hole = Array(repeating: 0 as UInt8, count: 512) + Array(repeating: 2 as UInt8, count: 512)
+        let hole = bytes(0, 512) + bytes(2, 512)
         #expect(images(.earlierWrites, log).map(\.files) == [["f": hole]])
         #expect(images(.anything, log).contains { $0.files["f"] == hole })
     }
@@ -91,9 +90,7 @@ import Testing
             create("f", 1), write(1, 1, at: 0, count: 1_024), sync(1),
             FileOperation(.resize, path: "f", file: 1, size: 1_024, offset: 0), write(1, 2, at: 0, count: 512),
         ])
-        let old = Array(repeating: 1 as UInt8, count: 1_024)
-        let new = Array(repeating: 2 as UInt8, count: 512)
-        #expect(Set(images(.anything, log).map { $0.files["f"] ?? [] }) == [old, [], new])
+        #expect(Set(images(.anything, log).map { $0.files["f"] ?? [] }) == [bytes(1, 1_024), [], bytes(2, 512)])
     }
 
     @Test func foldersAreRenamedWithTheirFiles() {
