@@ -60,10 +60,10 @@ struct TodoCommandTests {
         }
     }
 
-    @Test("A line that resolves a conflict names one item, also if ids begin alike or with a hyphen")
+    @Test("A line that resolves a conflict names one item, if ids begin alike or with a hyphen, or are escaped")
     func resolvingLines() async throws {
         let (_, url) = try tool.startServer()
-        let ids = ["item-0001", "item-00012", "-dash"]
+        let ids = ["item-0001", "item-00012", "-dash", "a\u{202E}b"]
         for id in ids {
             let row = #"{"id":"\#(id)","text":"old","complete":false}"#
             _ = try await send(.post, "/tables/TodoItem", to: url, body: Array(row.utf8))
@@ -71,16 +71,19 @@ struct TodoCommandTests {
         #expect(try tool.todo("sync", "--url", url).status == 0)
         for id in ids {
             #expect(try tool.todo("edit", "--", id, "mine").status == 0)
-            _ = try await send(.patch, "/tables/TodoItem/\(id)", to: url, body: Array(#"{"text":"theirs"}"#.utf8))
+            let path = "/tables/TodoItem/" + id.replacing("\u{202E}", with: "%E2%80%AE")
+            _ = try await send(.patch, path, to: url, body: Array(#"{"text":"theirs"}"#.utf8))
         }
         let conflicts = try tool.todo("sync", "--url", url).err.split(separator: "\n").map(String.init)
         func resolve(_ id: String) throws -> ToolProcess.Output {
-            let line = try #require(conflicts.first { $0.hasSuffix(" --server -- \(id)") }, "\(conflicts)")
+            let lines = conflicts.filter { $0.contains(" --server -- ") }
+            let line = try #require(lines.first { try CommandWords.split($0).last == id }, "\(conflicts)")
             return try ToolProcess.run(Array(CommandWords.split(line).dropFirst()), executable: tool.executable)
         }
         try resolve("item-0001").expect(0, "restored the server's item-0001;")
         try resolve("item-0001").expect(1, "has nothing to resolve")
         try resolve("-dash").expect(0, "restored the server's -dash;")
+        try resolve(#"a\u{202E}b"#).expect(0, "restored the server's")
         let status = try tool.todo("status", "--json").out
         let report = try JSONDecoder().decode(StatusCommand.Report.self, from: Data(status.utf8))
         #expect(report.errors.map(\.id) == ["item-00012"])
