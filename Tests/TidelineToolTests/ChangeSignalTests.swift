@@ -24,14 +24,18 @@ struct ChangeSignalTests {
         var changes: [Change]
     }
 
+    /// The request of a stream of events.
+    private static let stream = RawConnection.get(
+        "/.changes?tables=TodoItem", headers: "Accept: text/event-stream\r\n")
+
     private static func poll(_ query: String, _ authority: String) async throws -> Answer {
         let answer = try await send(.get, "/.changes?\(query)", to: authority)
         try #require(answer.response.status == .ok, "\(String(decoding: answer.body, as: UTF8.self))")
         return try JSONDecoder().decode(Answer.self, from: Data(answer.body))
     }
 
-    private static func insert(_ authority: String, into table: String = "TodoItem") async throws {
-        let answer = try await send(.post, "/tables/\(table)", to: authority, body: Array(#"{"text":"a"}"#.utf8))
+    private static func insert(_ authority: String) async throws {
+        let answer = try await send(.post, "/tables/TodoItem", to: authority, body: #"{"text":"a"}"#)
         try #require(answer.response.status == .created)
     }
 
@@ -77,9 +81,7 @@ struct ChangeSignalTests {
         try await serving(limits: ServerLimits(maximumWaitingClients: 1)) { authority in
             try await Self.insert(authority)
             let cursor = try await Self.poll("tables=TodoItem", authority).cursor
-            let connection = try RawConnection(authority)
-            connection.send(
-                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+            let connection = try RawConnection(authority, sending: Self.stream)
             _ = try await RawConnection.blocking { try connection.receive(until: "data: ") }
             let refused = try await send(.get, "/.changes?tables=TodoItem&since=\(cursor)", to: authority)
             #expect(refused.response.status == .serviceUnavailable)
@@ -94,11 +96,9 @@ struct ChangeSignalTests {
             try await Self.insert(authority)
             let cursor = try await Self.poll("tables=TodoItem", authority).cursor
             func wait(accept: String, for seconds: Int) throws -> RawConnection {
-                let connection = try RawConnection(authority)
-                connection.send(
-                    "GET /.changes?tables=TodoItem&since=\(cursor)&wait=\(seconds) HTTP/1.1\r\nHost: localhost\r\n"
-                        + "Accept: \(accept)\r\n\r\n")
-                return connection
+                let path = "/.changes?tables=TodoItem&since=\(cursor)&wait=\(seconds)"
+                return try RawConnection(
+                    authority, sending: RawConnection.get(path, headers: "Accept: \(accept)\r\n"))
             }
             func untilClients(_ count: Int) async throws {
                 while true {
@@ -123,9 +123,7 @@ struct ChangeSignalTests {
     func events() async throws {
         try await serving { authority in
             try await Self.insert(authority)
-            let connection = try RawConnection(authority)
-            connection.send(
-                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+            let connection = try RawConnection(authority, sending: Self.stream)
             let head = try await RawConnection.blocking { try connection.receive(until: "data: ", "\n\n") }
             #expect(head.hasPrefix("HTTP/1.1 200 OK") && head.contains("text/event-stream"))
             for _ in 0..<50 { try await Self.insert(authority) }
@@ -135,10 +133,9 @@ struct ChangeSignalTests {
             // The connection is cut; the next one continues.
             try await Self.insert(authority)
             let cursor = try #require(events.components(separatedBy: "id: ").last?.prefix { $0 != "\n" })
-            let again = try RawConnection(authority)
-            again.send(
-                "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
-                    + "Last-Event-ID: \(cursor)\r\n\r\n")
+            let headers = "Accept: text/event-stream\r\nLast-Event-ID: \(cursor)\r\n"
+            let again = try RawConnection(
+                authority, sending: RawConnection.get("/.changes?tables=TodoItem", headers: headers))
             let next = try await RawConnection.blocking { try again.receive(until: "data: ", "\n\n") }
             #expect(!next.contains(last) && next.contains("TodoItem"))
         }
@@ -148,26 +145,20 @@ struct ChangeSignalTests {
     func shutdown() async throws {
         let (server, url) = try tool.startServer()
         let cursor = try await Self.poll("tables=TodoItem", url).cursor
-        let connections = try (0..<10).map { _ in try RawConnection(url) }
-        for connection in connections {
-            connection.send("GET /.changes?tables=TodoItem&since=\(cursor) HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        }
-        let stream = try RawConnection(url)
-        stream.send("GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        let request = RawConnection.get("/.changes?tables=TodoItem&since=\(cursor)")
+        let connections = try (0..<10).map { _ in try RawConnection(url, sending: request) }
+        let stream = try RawConnection(url, sending: Self.stream)
         _ = try await RawConnection.blocking { try stream.receive(until: "data: ") }
         for connection in connections { #expect(!connection.waits(milliseconds: 20)) }
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
-        for connection in connections {
-            #expect(try connection.receiveAnswer().status == 503)
-        }
+        for connection in connections { #expect(try connection.receiveAnswer().status == 503) }
         _ = try stream.receiveToEnd()
     }
 
     @Test("A change through another server over the store ends a wait", arguments: [StoreEngine.sqlite, .lmdb])
     func shared(engine: StoreEngine) async throws {
-        let servers = [try tool.startServer(engine: engine), try tool.startServer(engine: engine)]
-        let urls = servers.map { $0.url }
+        let urls = try (0..<2).map { _ in try tool.startServer(engine: engine).url }
         var cursor = try await Self.poll("tables=TodoItem", urls[0]).cursor
         for number in 0..<4 {
             let (reader, writer) = (urls[number % 2], urls[(number + 1) % 2])
@@ -183,9 +174,7 @@ struct ChangeSignalTests {
     @Test("Two lists that are watched see each other's changes without an interval, also after a restart of the server")
     func watch() throws {
         var (server, url) = try tool.startServer()
-        let port = try #require(url.split(separator: ":").last.map(String.init))
-        let stores = ["client.db", "other.db"]
-        let watchers = try stores.map { store in
+        let watchers = try ["client.db", "other.db"].map { store in
             try tool.startTodo("sync", "--watch", "--interval", "86400", "--url", url, store: store)
         }
         for watcher in watchers { #expect(watcher.readLine() == "in sync") }
@@ -197,7 +186,7 @@ struct ChangeSignalTests {
         // The server is restarted while the first list waits.
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
-        (server, _) = try tool.startServer("--port", port)
+        (server, _) = try tool.startServer("--port", port(of: url))
         #expect(try tool.todo("add", "second", store: "other.db").status == 0)
         #expect(try tool.todo("sync", "--url", url, store: "other.db").status == 0)
         try waitUntil("the second item in the first list") { try tool.todo("list").out.contains("second") }

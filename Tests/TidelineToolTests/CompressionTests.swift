@@ -21,28 +21,19 @@ struct CompressionTests {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).gz")
             try Data(body).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
-            let (process, output) = (Process(), Pipe())
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["gzip", "-dc", file.path]
-            process.standardOutput = output
-            try process.run()
-            let text = try output.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            try #require(process.terminationStatus == 0)
-            return String(decoding: text, as: UTF8.self)
+            let output = try ToolProcess.run("/usr/bin/env", "gzip", "-dc", file.path)
+            try #require(output.status == 0)
+            return output.out
         }
     }
 
     private static func answer(
         _ path: String, _ authority: String, accepting encodings: String?
     ) async throws -> Answer {
+        let accept = encodings.map { "Accept-Encoding: \($0)\r\n" } ?? ""
+        let request = RawConnection.get(path, headers: "Connection: close\r\n\(accept)")
         let bytes = try await RawConnection.blocking {
-            let connection = try RawConnection(authority)
-            let accept = encodings.map { "Accept-Encoding: \($0)\r\n" } ?? ""
-            connection.send(
-                "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nZUMO-API-VERSION: 2.0.0\r\n\(accept)\r\n"
-            )
-            return try connection.receiveBytesToEnd()
+            try RawConnection(authority, sending: request).receiveBytesToEnd()
         }
         let data = Data(bytes)
         let end = try #require(data.range(of: Data("\r\n\r\n".utf8)))
@@ -54,8 +45,7 @@ struct CompressionTests {
     private static func insertRows(_ authority: String) async throws {
         for number in 0..<60 {
             let row = #"{"id":"\#(number)","text":"An item of the list, with a text of a usual length"}"#
-            #expect(
-                try await send(.post, "/tables/T", to: authority, body: Array(row.utf8)).response.status == .created)
+            #expect(try await send(.post, "/tables/T", to: authority, body: row).response.status == .created)
         }
     }
 

@@ -342,7 +342,7 @@ struct OperationsTests {
         // More than the system keeps of what a client does not receive, in rows that no busy disk delays.
         let text = String(repeating: "x", count: 1 << 20)
         for _ in 0..<32 {
-            let row = try await send(.post, "/tables/T", to: url, body: Array(#"{"text":"\#(text)"}"#.utf8))
+            let row = try await send(.post, "/tables/T", to: url, body: #"{"text":"\#(text)"}"#)
             try #require(row.response.status == .created)
         }
         let connection = try RawConnection(url)

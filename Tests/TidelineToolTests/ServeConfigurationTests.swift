@@ -236,10 +236,10 @@ struct ServeConfigurationTests {
             .write(toFile: tool.path("schema.yaml"), atomically: true, encoding: .utf8)
         let (_, url) = try tool.startServer(["--schema", tool.path("schema.yaml")] + flags)
         for (path, row) in [("Fixed", #"{"id":"1","b":1}"#), ("Other", #"{"id":"1"}"#)] {
-            let status = try await send(.post, "/tables/\(path)", to: url, body: Array(row.utf8)).response.status
+            let status = try await send(.post, "/tables/\(path)", to: url, body: row).response.status
             #expect((status == .created) == makesTables, "\(path): \(status)")
         }
-        let known = try await send(.post, "/tables/Fixed", to: url, body: Array(#"{"id":"2","a":"x"}"#.utf8))
+        let known = try await send(.post, "/tables/Fixed", to: url, body: #"{"id":"2","a":"x"}"#)
         #expect(known.response.status == .created)
     }
 }

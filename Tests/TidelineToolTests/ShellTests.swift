@@ -63,10 +63,10 @@ struct ShellTests {
             try shell.write(line: line)
             return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))
         }
-        _ = try await send(.post, "/tables/TodoItem", to: url, body: Array(#"{"id":"one","text":"old"}"#.utf8))
+        _ = try await send(.post, "/tables/TodoItem", to: url, body: #"{"id":"one","text":"old"}"#)
         #expect(try reply("sync --url \(url)").status == 0)
         #expect(try reply("edit one mine").status == 0)
-        _ = try await send(.patch, "/tables/TodoItem/one", to: url, body: Array(#"{"text":"theirs"}"#.utf8))
+        _ = try await send(.patch, "/tables/TodoItem/one", to: url, body: #"{"text":"theirs"}"#)
         let lines = try reply("sync --url \(url)").err.split(separator: "\n")
         let line = try #require(lines.first { $0.hasSuffix(" --server -- one") }, "\(lines)")
         #expect(try reply(String(line)).out.contains("restored the server's one;"))

@@ -4,8 +4,6 @@ import Foundation
 import HTTPTypes
 import JWTKit
 import Testing
-import Tideline
-import TidelineAsyncHTTPClient
 import TidelineTestSupport
 
 @testable import TidelineTool
@@ -17,25 +15,8 @@ struct SignInTests {
 
     init() throws { tool = try Tool() }
 
-    private func write(_ text: String, to name: String) throws -> String {
-        try text.write(toFile: tool.path(name), atomically: true, encoding: .utf8)
-        return tool.path(name)
-    }
-
     private func token(of user: String, _ changes: [String: TokenClaims.Claim?] = [:]) async throws -> String {
         try await TokenMaker.hs256(TokenMaker.claims(changes.merging(["sub": .text(user)]) { $1 }))
-    }
-
-    private func send(
-        _ method: HTTPRequest.Method = .get, _ path: String, to url: String, token: String? = nil,
-        header: HTTPField.Name = .authorization, body: String? = nil
-    ) async throws -> TransportResponse {
-        let authority = String(url.dropFirst("http://".count))
-        var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
-        request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
-        if let token { request.headerFields[header] = header == .authorization ? "Bearer \(token)" : token }
-        return try await AsyncHTTPClientTransport.shared.send(
-            request, body: body.map { Array($0.utf8) }, timeout: .seconds(300))
     }
 
     private var schema: String {
@@ -54,8 +35,8 @@ struct SignInTests {
 
     /// Starts a server with the schema that knows the secret.
     private func startServer(_ arguments: String...) throws -> (process: ToolProcess, url: String) {
-        let path = try write(schema, to: "schema.yaml")
-        let secret = try write(TokenMaker.secret + "\n", to: "secret")
+        let path = try tool.write(schema, to: "schema.yaml")
+        let secret = try tool.write(TokenMaker.secret + "\n", to: "secret")
         return try tool.startServer(["--schema", path, "--jwt-secret-file", secret] + arguments)
     }
 
@@ -70,7 +51,7 @@ struct SignInTests {
         var tokens: [String] = []
         for user in ["alice", "bob"] {
             tokens.append(try await token(of: user))
-            _ = try write(tokens[tokens.count - 1] + "\n", to: "\(user).token")
+            try tool.write(tokens[tokens.count - 1] + "\n", to: "\(user).token")
             #expect(try tool.todo("add", "Private of \(user)", store: "\(user).db").status == 0)
             let output = try sync(user, url)
             #expect(output.status == 0, "\(output.err)")
@@ -93,13 +74,13 @@ struct SignInTests {
         let (_, url) = try startServer()
         #expect(try tool.todo("add", "Later", store: "alice.db").status == 0)
         try tool.todo("sync", "--url", url, store: "alice.db").expect(1, "authentication")
-        _ = try write(try await token(of: "alice", ["exp": .number(1)]), to: "alice.token")
+        try tool.write(try await token(of: "alice", ["exp": .number(1)]), to: "alice.token")
         try sync("alice", url).expect(1, "expired")
-        _ = try write(try await token(of: "alice"), to: "alice.token")
+        try tool.write(try await token(of: "alice"), to: "alice.token")
         #expect(try sync("alice", url).status == 0)
         try tool.todo("sync", "--url", url, "--token-file", tool.path("none"), store: "alice.db")
             .expect(1, "none cannot be opened")
-        _ = try write("", to: "alice.token")
+        try tool.write("", to: "alice.token")
         try sync("alice", url).expect(1, "alice.token is empty")
     }
 
@@ -170,7 +151,7 @@ struct SignInTests {
         for (text, line) in [
             (schema, 4), ("tables:\n  A:\n    columns: { a: string }\n    rights: anyone", 4),
         ] {
-            let path = try write(text, to: "schema.yaml")
+            let path = try tool.write(text, to: "schema.yaml")
             try tool.run(
                 "serve", "--port", "0", "--store", "sqlite:\(tool.path("server.db"))", "--schema", path
             ).expect(1, "\(path):\(line): table \"", "--jwt-key")
@@ -211,7 +192,7 @@ struct SignInTests {
     @Test("Tokens are signed with a secret of the environment, with or without the line break at its end")
     func issuersOfEnvironment() async throws {
         let secret = TokenMaker.secret + "\n"
-        let path = try write(schema, to: "schema.yaml")
+        let path = try tool.write(schema, to: "schema.yaml")
         let server = try ToolProcess(
             [
                 "TIDELINE_JWT_SECRET=\(secret)", tool.executable.path, "serve", "--port", "0", "--store", "memory",
@@ -241,14 +222,14 @@ struct SignInTests {
     func keyFiles() throws {
         let content = "short and private"
         for option in ["--jwt-secret-file", "--jwt-key"] {
-            for path in [tool.path("none"), tool.folder.path, try write(content, to: "key")] {
+            for path in [tool.path("none"), tool.folder.path, try tool.write(content, to: "key")] {
                 let output = try tool.run("serve", "--port", "0", "--store", "memory", option, path)
                 #expect(
                     output.status == 1 && output.err.contains(path) && !output.err.contains(content), "\(output.err)")
             }
         }
         for option in ["--jwt-secret-file", "--jwt-key", "--jwks"] {
-            let path = try write("", to: "empty")
+            let path = try tool.write("", to: "empty")
             let output = try tool.run(
                 "serve", "--port", "0", "--store", "memory", option, path, "--jwt-issuer", "a", "--jwt-audience", "b")
             #expect(

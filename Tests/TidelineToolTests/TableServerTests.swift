@@ -16,7 +16,7 @@ struct TableServerTests {
             let large = Array(#"{"text":""#.utf8) + [UInt8](repeating: 0x61, count: 1_000) + Array(#""}"#.utf8)
             let refused = try await send(.post, "/tables/TodoItem", to: authority, body: large)
             #expect(refused.response.status == .contentTooLarge)
-            let small = try await send(.post, "/tables/TodoItem", to: authority, body: Array(#"{"text":"a"}"#.utf8))
+            let small = try await send(.post, "/tables/TodoItem", to: authority, body: #"{"text":"a"}"#)
             #expect(small.response.status == .created)
         }
     }

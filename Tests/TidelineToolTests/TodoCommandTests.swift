@@ -66,13 +66,13 @@ struct TodoCommandTests {
         let ids = ["item-0001", "item-00012", "-dash", "a\u{202E}b"]
         for id in ids {
             let row = #"{"id":"\#(id)","text":"old","complete":false}"#
-            _ = try await send(.post, "/tables/TodoItem", to: url, body: Array(row.utf8))
+            _ = try await send(.post, "/tables/TodoItem", to: url, body: row)
         }
         #expect(try tool.todo("sync", "--url", url).status == 0)
         for id in ids {
             #expect(try tool.todo("edit", "--", id, "mine").status == 0)
             let path = "/tables/TodoItem/" + id.replacing("\u{202E}", with: "%E2%80%AE")
-            _ = try await send(.patch, path, to: url, body: Array(#"{"text":"theirs"}"#.utf8))
+            _ = try await send(.patch, path, to: url, body: #"{"text":"theirs"}"#)
         }
         let conflicts = try tool.todo("sync", "--url", url).err.split(separator: "\n").map(String.init)
         func resolve(_ id: String) throws -> ToolProcess.Output {

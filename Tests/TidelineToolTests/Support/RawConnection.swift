@@ -22,8 +22,9 @@ final class RawConnection: Sendable {
 
     /// - Parameters:
     ///   - authority: `127.0.0.1:PORT`, alone or after `http://`.
+    ///   - text: The text to send at once.
     ///   - sendLimit: The maximum time in seconds to wait until the server accepts bytes.
-    init(_ authority: String, sendLimit: Int = 30) throws {
+    init(_ authority: String, sending text: String = "", sendLimit: Int = 30) throws {
         let port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })
         socket = Self.open()
         try Self.require(socket >= 0, "socket")
@@ -40,6 +41,7 @@ final class RawConnection: Sendable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, size) }
         }
         try Self.require(status == 0, "connect")
+        send(text)
     }
 
     deinit { close(socket) }
@@ -110,13 +112,14 @@ final class RawConnection: Sendable {
         return count == 0 ? nil : Array(buffer[..<count])
     }
 
+    /// Returns the text of a request of the table protocol without a body. Each header ends with a line break.
+    static func get(_ path: String, headers: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nHost: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n\(headers)\r\n"
+    }
+
     /// Sends a request on a connection of its own, and returns the response.
     static func answer(of authority: String, to request: String) async throws -> RawAnswer {
-        try await blocking {
-            let connection = try RawConnection(authority)
-            connection.send(request)
-            return try connection.receiveAnswer()
-        }
+        try await blocking { try RawConnection(authority, sending: request).receiveAnswer() }
     }
 
     /// Runs blocking code on its own thread.

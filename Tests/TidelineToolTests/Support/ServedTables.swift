@@ -54,12 +54,15 @@ func serving(
 
 /// Sends a request of the table protocol to `127.0.0.1:PORT`, alone or after `http://`.
 func send(
-    _ method: HTTPRequest.Method, _ path: String, to authority: String, body: [UInt8]? = nil
+    _ method: HTTPRequest.Method, _ path: String, to authority: String, token: String? = nil,
+    header: HTTPField.Name = .authorization, body: String? = nil
 ) async throws -> TransportResponse {
     let authority = authority.replacing("http://", with: "")
     var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
     request.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+    if let token { request.headerFields[header] = header == .authorization ? "Bearer \(token)" : token }
     if body != nil { request.headerFields[.contentType] = "application/json" }
-    return try await AsyncHTTPClientTransport.shared.send(request, body: body, timeout: .seconds(300))
+    return try await AsyncHTTPClientTransport.shared.send(
+        request, body: body.map { Array($0.utf8) }, timeout: .seconds(300))
 }
 #endif

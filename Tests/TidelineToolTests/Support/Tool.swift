@@ -27,12 +27,14 @@ struct Tool {
 
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    func run(_ arguments: String...) throws -> ToolProcess.Output {
+    func run(_ arguments: String...) throws -> ToolProcess.Output { try run(arguments) }
+
+    func run(_ arguments: [String]) throws -> ToolProcess.Output {
         try ToolProcess.run(arguments, executable: executable)
     }
 
     func todo(_ command: String, _ arguments: String..., store: String = "client.db") throws -> ToolProcess.Output {
-        try ToolProcess.run(["todo", command, "--store", "sqlite:\(path(store))"] + arguments, executable: executable)
+        try run(["todo", command, "--store", "sqlite:\(path(store))"] + arguments)
     }
 
     /// Starts a command of the to-do list that does not end by itself.
@@ -49,10 +51,8 @@ struct Tool {
     /// Makes a certificate for 127.0.0.1, `cert.pem`, and its key, `key.pem`.
     func makeCertificate(named name: String) throws {
         let output = try ToolProcess.run(
-            [
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext",
-                "subjectAltName=IP:127.0.0.1", "-keyout", path("key.pem"), "-out", path("cert.pem"),
-            ], executable: URL(fileURLWithPath: "/usr/bin/openssl"))
+            "/usr/bin/openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)",
+            "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path("key.pem"), "-out", path("cert.pem"))
         try #require(output.status == 0, "\(output.err)")
     }
 
@@ -63,6 +63,13 @@ struct Tool {
     func makeIdentity() throws -> ServerIdentity {
         try makeCertificate(named: "server")
         return try ServerIdentity(certificate: path("cert.pem"), key: path("key.pem"), allowsHTTP2: true)
+    }
+
+    /// Writes a file in the working folder, and returns its path.
+    @discardableResult
+    func write(_ text: String, to name: String) throws -> String {
+        try text.write(toFile: path(name), atomically: true, encoding: .utf8)
+        return path(name)
     }
 
     /// Returns the location of a store in the working folder.
@@ -97,15 +104,32 @@ private final class StartedProcesses: @unchecked Sendable {
     }
 }
 
+/// Returns the port in the address of a server.
+func port(of url: String) throws -> String { String(try #require(url.split(separator: ":").last)) }
+
+extension ToolProcess {
+    /// Runs another program until it ends.
+    static func run(_ program: String, _ arguments: String...) throws -> Output {
+        try run(arguments, executable: URL(fileURLWithPath: program))
+    }
+}
+
 extension ToolProcess.Output {
     /// Expects a status, and texts in the standard output or, after a failure, in the standard error.
-    func expect(_ status: Int32, _ texts: String..., sourceLocation: SourceLocation = #_sourceLocation) {
+    @discardableResult
+    func expect(_ status: Int32, _ texts: String..., sourceLocation: SourceLocation = #_sourceLocation) -> Self {
         #expect(self.status == status, "expected \(status) \(texts): \(self)", sourceLocation: sourceLocation)
         for text in texts {
             #expect(
                 (status == 0 ? out : err).contains(text), "expected \(status) \(texts): \(self)",
                 sourceLocation: sourceLocation)
         }
+        return self
+    }
+
+    /// Decodes the standard output.
+    func json<T: Decodable>(_ type: T.Type = T.self) throws -> T {
+        try JSONDecoder().decode(type, from: Data(out.utf8))
     }
 }
 
