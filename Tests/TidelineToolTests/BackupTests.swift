@@ -20,25 +20,41 @@ struct BackupTests {
 
     private static let engines = StoreEngine.all.filter(\.keepsRows)
 
+    /// Returns the location of a store in the working folder.
+    private func location(_ engine: StoreEngine, _ name: String) throws -> StoreLocation {
+        try StoreLocation(parsing: tool.location(engine, name))
+    }
+
+    /// Restores a backup in the working folder, with its timestamps, and returns the content of the new store.
+    private func restored(_ name: String = "file", to target: StoreLocation) async throws -> StoreContent {
+        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path(name), to: target)
+        return try await withStore(target) { try StoreContent($0) }
+    }
+
+    /// Fills an SQLite store, backs it up to `good`, and returns the location and the content of the store.
+    private func makeBackup() async throws -> (source: String, content: StoreContent) {
+        let source = tool.location(.sqlite, "a")
+        let content = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
+        try tool.run("backup", "--store", source, tool.path("good")).expect(0)
+        return (source, content)
+    }
+
     // MARK: Contents
 
     @Test(
         "A backup restores every row, version, timestamp, tombstone, and definition, into any engine",
         arguments: allPairs(engines, engines))
     func contents(from: StoreEngine, to: StoreEngine) async throws {
-        let (source, target) = (tool.location(from, "a"), tool.location(to, "b"))
-        let before = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
-        let backup = try tool.run("backup", "--store", source, tool.path("file"))
+        let (source, target) = (try location(from, "a"), try location(to, "b"))
+        let before = try await withStore(source) { try Self.fill($0) }
+        let backup = try tool.run("backup", "--store", source.text, tool.path("file"))
         #expect(backup.out == "backed up 3001 rows in 2 tables to \(tool.path("file"))\n", "\(backup)")
-        let restore = try tool.run("restore", "--keep-timestamps", "--store", target, tool.path("file"))
-        #expect(restore.out == "restored 3001 rows in 2 tables to \(target)\n", "\(restore)")
-        let after = try await withStore(StoreLocation(parsing: target)) { try StoreContent($0) }
-        #expect(after == before)
+        let restore = try tool.run("restore", "--keep-timestamps", "--store", target.text, tool.path("file"))
+        #expect(restore.out == "restored 3001 rows in 2 tables to \(target.text)\n", "\(restore)")
+        #expect(try await withStore(target) { try StoreContent($0) } == before)
         // The server continues with the next timestamp.
         let latest = try #require(before.rows["T"]?.compactMap { $0["updatedAt"]?.timestamp }.max())
-        let next = try await withStore(StoreLocation(parsing: target)) { store in
-            try Self.answer(store, .post, "T", #"{"id":"new"}"#)
-        }
+        let next = try await withStore(target) { try Self.insert("new", into: $0) }
         #expect(try #require(next["updatedAt"]?.timestamp) > latest)
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         // A store that is opened for reading only keeps its log.
@@ -64,18 +80,14 @@ struct BackupTests {
         return try StoreContent(store)
     }
 
-    private static func answer(
-        _ store: some LocalStore, _ method: HTTPRequest.Method, _ path: String, _ body: String
-    ) throws -> Row {
-        try TableService(store: store).send(method, path, body)
+    private static func insert(_ id: String, into store: some LocalStore) throws -> Row {
+        try TableService(store: store).send(.post, "T", #"{"id":"\#(id)"}"#)
     }
 
     @Test("Clients cannot prevent a backup by the names of the tables that they create", arguments: engines)
     func names(engine: StoreEngine) async throws {
-        let source = try StoreLocation(parsing: tool.location(engine, "a"))
-        let target = try StoreLocation(parsing: tool.location(engine, "b"))
         let names = ["ms_backup", "MS_Backup_", "%C3%A9", "e%CC%81", "Kanban", "%E2%84%AAanban"]
-        let before = try await withStore(source) { store in
+        let before = try await withStore(location(engine, "a")) { store in
             try Self.insert(into: names, of: store)
             _ = try BackupFile.write(store, to: tool.path("file"))
             return try StoreContent(store)
@@ -83,8 +95,7 @@ struct BackupTests {
         // Those that differ in their normalization form only are one table.
         let tables = names.compactMap { $0.removingPercentEncoding?.precomposedStringWithCanonicalMapping }
         #expect(Set(tables).count == 4 && Set(tables.map(RowID.string)).isSubset(of: before.rows.keys))
-        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("file"), to: target)
-        #expect(try await withStore(target) { try StoreContent($0) } == before)
+        #expect(try await restored(to: location(engine, "b")) == before)
     }
 
     private static func insert(into tables: [String], of store: some LocalStore) throws {
@@ -94,10 +105,9 @@ struct BackupTests {
 
     @Test("Tables that a server has not written to are restored with new timestamps", arguments: engines)
     func tableWithoutRecord(engine: StoreEngine) async throws {
-        let source = try StoreLocation(parsing: tool.location(engine, "a"))
-        let target = try StoreLocation(parsing: tool.location(engine, "b"))
+        let target = try location(engine, "b")
         let stamp = Timestamp.now
-        try await withStore(source) { store in
+        try await withStore(location(engine, "a")) { store in
             try store.define([TableSchema("T", columns: [], systemColumns: .all, indexes: [["updatedAt"]])])
             let row: Row = ["id": "1", "updatedAt": .timestamp(stamp), "version": "v", "deleted": false]
             try store.write { try $0.upsert(row, into: "T") }
@@ -111,9 +121,7 @@ struct BackupTests {
 
     @Test("A row without a value for a column that was required later is backed up and restored", arguments: engines)
     func laterRequirement(engine: StoreEngine) async throws {
-        let source = try StoreLocation(parsing: tool.location(engine, "a"))
-        let target = try StoreLocation(parsing: tool.location(engine, "b"))
-        let before = try await withStore(source) { store in
+        let before = try await withStore(location(engine, "a")) { store in
             try Self.insert(into: ["T"], of: store)
             var schema = try store.read { try $0.schema(of: "T") }
             schema.columns.append(.bool("complete", optional: false))
@@ -122,8 +130,7 @@ struct BackupTests {
             return try StoreContent(store)
         }
         #expect(before.schemas.first { $0.name == "T" }?.column("complete")?.isOptional == false)
-        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("file"), to: target)
-        #expect(try await withStore(target) { try StoreContent($0) } == before)
+        #expect(try await restored(to: location(engine, "b")) == before)
     }
 
     @Test("A restoration that fails in a database leaves the requirements of its tables as they were")
@@ -141,10 +148,6 @@ struct BackupTests {
         #expect(try target.tables() == before)
     }
 
-    private static func serve(_ schemas: [TableSchema], of store: some LocalStore) throws {
-        _ = try TableService(store: store, options: TableServiceOptions(schemas: schemas))
-    }
-
     // MARK: While the server writes
 
     @Test(
@@ -158,7 +161,7 @@ struct BackupTests {
                 group.addTask {
                     var number = 0
                     while !progress.isDone.withLock(\.self) {
-                        let body = Array(#"{"id":"\#(writer)-\#(number)","writer":\#(writer),"n":\#(number)}"#.utf8)
+                        let body = #"{"id":"\#(writer)-\#(number)","writer":\#(writer),"n":\#(number)}"#
                         let answer = try await send(.post, "/tables/T", to: url, body: body)
                         try #require(answer.response.status == .created)
                         number += 1
@@ -167,14 +170,13 @@ struct BackupTests {
                 }
             }
             for round in 0..<3 {
-                while progress.acknowledged.withLock({ $0.values.reduce(0, +) }) < 100 * (round + 1) {
-                    try await Task.sleep(for: .milliseconds(1))
+                try await suspendUntil("\(100 * (round + 1)) changes") {
+                    progress.acknowledged.withLock { $0.values.reduce(0, +) } >= 100 * (round + 1)
                 }
                 let before = progress.acknowledged.withLock { $0 }
-                let output = try await RawConnection.blocking {
+                try await RawConnection.blocking {
                     try tool.run("backup", "--store", tool.location(engine, "server"), tool.path("file\(round)"))
-                }
-                #expect(output.status == 0, "\(output)")
+                }.expect(0)
                 try Self.checkPrefixes(of: tool.path("file\(round)"), before)
             }
             progress.isDone.withLock { $0 = true }
@@ -199,9 +201,7 @@ struct BackupTests {
 
     @Test("A server does not start over a backup, and a backup of one that was changed can be restored")
     func backupAsStore() async throws {
-        let source = try StoreLocation(parsing: tool.location(.sqlite, "a"))
-        let target = try StoreLocation(parsing: tool.location(.lmdb, "b"))
-        try await withStore(source) { store in
+        try await withStore(location(.sqlite, "a")) { store in
             try Self.insert(into: ["T"], of: store)
             _ = try BackupFile.write(store, to: tool.path("monday"))
         }
@@ -209,14 +209,13 @@ struct BackupTests {
         try tool.run("serve", "--check", "--port", "0", "--store", monday).expect(1, "the store is a backup")
         try tool.run("serve", "--port", "0", "--store", monday).expect(1, "the store is a backup")
         var expected = try await withStore(StoreLocation(parsing: monday)) { store in
-            _ = try Self.answer(store, .post, "T", #"{"id":"later"}"#)
+            _ = try Self.insert("later", into: store)
             _ = try BackupFile.write(store, to: tool.path("tuesday"))
             return try StoreContent(store)
         }
-        _ = try StoreRestoration(keepsTimestamps: true).run(from: tool.path("tuesday"), to: target)
         #expect(expected.rows.removeValue(forKey: .string("MS_Backup"))?.count == 1)
         expected.schemas.removeAll { $0.name == "MS_Backup" }
-        #expect(try await withStore(target) { try StoreContent($0) } == expected)
+        #expect(try await restored("tuesday", to: location(.lmdb, "b")) == expected)
         let error = #expect(throws: StoreError.self) { try BackupFile.read(tool.path("monday")) { _, _ in } }
         #expect(error?.code == .corrupt && error?.message.contains("was changed after it was written") == true)
     }
@@ -225,17 +224,14 @@ struct BackupTests {
 
     @Test("An existing file is never replaced, and a file that cannot be written leaves nothing")
     func existingFiles() async throws {
-        let source = tool.location(.sqlite, "a")
-        try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
-        try "mine".write(toFile: tool.path("file"), atomically: true, encoding: .utf8)
+        let (source, _) = try await makeBackup()
+        try tool.write("mine", to: "file")
         try tool.run("backup", "--store", source, tool.path("file")).expect(1, "\(tool.path("file")) exists")
         #expect(try String(contentsOfFile: tool.path("file"), encoding: .utf8) == "mine")
-        let folder = try tool.run("backup", "--store", source, tool.path("none/file"))
-        #expect(folder.status == 1 && folder.err.contains("there is no folder \(tool.path("none"))"), "\(folder)")
-
-        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        try tool.run("backup", "--store", source, tool.path("none/file"))
+            .expect(1, "there is no folder \(tool.path("none"))")
         for engine in Self.engines {
-            let target = try StoreLocation(parsing: tool.location(engine, "file"))
+            let target = try location(engine, "file")
             try "mine".write(toFile: target.path, atomically: true, encoding: .utf8)
             try tool.run("restore", "--store", target.text, tool.path("good")).expect(1, "\(target.path) exists")
             #expect(try String(contentsOfFile: target.path, encoding: .utf8) == "mine")
@@ -251,7 +247,7 @@ struct BackupTests {
 
     @Test("The log of a database that is gone is not applied to a new one", arguments: ["-wal", "-journal"])
     func logOfAnother(suffix: String) throws {
-        try "log".write(toFile: tool.path("a") + suffix, atomically: true, encoding: .utf8)
+        try tool.write("log", to: "a" + suffix)
         let error = #expect(throws: ToolError.self) { try NewPath.requireFree(tool.path("a")) }
         #expect(error.map { "\($0)" }?.contains("a\(suffix) exists") == true)
     }
@@ -268,13 +264,10 @@ struct BackupTests {
 
     @Test("A full disk ends a backup or restoration with an error that names its path, and leaves nothing")
     func fullDisk() async throws {
-        let source = tool.location(.sqlite, "a")
-        try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
-        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
-        let targets = Self.engines.map { tool.location($0, "file") }
+        let (source, _) = try await makeBackup()
         let commands =
             [["backup", "--store", source, tool.path("file")]]
-            + targets.map { ["restore", "--store", $0, tool.path("good")] }
+            + Self.engines.map { ["restore", "--store", tool.location($0, "file"), tool.path("good")] }
         for command in commands {
             // A limit on the size of files: 64 blocks of 1024 bytes. The backup and each store are larger.
             let output = try ToolProcess.run(
@@ -300,14 +293,12 @@ struct BackupTests {
 
     @Test("A killed backup or restore leaves either nothing under the name, or all of it", arguments: engines)
     func killed(engine: StoreEngine) async throws {
-        let source = tool.location(.sqlite, "a")
-        let content = try await withStore(StoreLocation(parsing: source)) { try Self.fill($0) }
-        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        let (source, content) = try await makeBackup()
         for round in 0..<8 {
-            let target = tool.location(engine, "b\(round)")
+            let location = try location(engine, "b\(round)")
             let commands = [
                 ["backup", "--store", source, tool.path("file\(round)")],
-                ["restore", "--keep-timestamps", "--store", target, tool.path("good")],
+                ["restore", "--keep-timestamps", "--store", location.text, tool.path("good")],
             ]
             for command in commands {
                 let process = try tool.start(command)
@@ -321,22 +312,18 @@ struct BackupTests {
                 }
                 #expect(count == 3_000)
             }
-            let location = try StoreLocation(parsing: target)
             if FileManager.default.fileExists(atPath: location.path) {
-                let restored = try await withStore(location) { try StoreContent($0) }
-                #expect(restored == content)
+                #expect(try await withStore(location) { try StoreContent($0) } == content)
             }
         }
     }
 
     @Test("A damaged backup is an error that names the file, and creates no store")
     func damaged() async throws {
-        let source = tool.location(.sqlite, "a")
-        try await withStore(StoreLocation(parsing: source)) { _ = try Self.fill($0) }
-        #expect(try tool.run("backup", "--store", source, tool.path("good")).status == 0)
+        _ = try await makeBackup()
         let good = try Data(contentsOf: URL(fileURLWithPath: tool.path("good")))
         let file = tool.path("bad")
-        let target = try StoreLocation(parsing: tool.location(.lmdb, "b"))
+        let target = try location(.lmdb, "b")
         let bytes = stride(from: 100, to: good.count, by: good.count / 40).map { ($0, good.count) }
         for (position, length) in bytes + [(0, good.count / 2), (0, good.count - 4_096), (0, 100), (0, 0)] {
             var bad = good.prefix(length)
@@ -363,10 +350,8 @@ struct BackupTests {
             .expect(1, "belongs to a client")
         try tool.run("backup", "--store", "sqlite:\(tool.path("none.db"))", tool.path("file"))
             .expect(1, "none.db; name the server's store")
-        let memory = try tool.run("backup", "--store", "memory", tool.path("file"))
-        #expect(memory.status == 64, "\(memory)")
-        try String(repeating: "A letter. ", count: 1_000)
-            .write(toFile: tool.path("letter"), atomically: true, encoding: .utf8)
+        try tool.run("backup", "--store", "memory", tool.path("file")).expect(64)
+        try tool.write(String(repeating: "A letter. ", count: 1_000), to: "letter")
         for (name, message) in [
             ("client.db", " is a store but not a backup"), ("letter", " is not a backup"), ("", " is not a backup"),
         ] {
@@ -386,28 +371,27 @@ struct BackupTests {
 
     @Test("New timestamps are later than the server's clock, even if the machine's clock is behind")
     func clockBehind() async throws {
-        let source = try StoreLocation(parsing: tool.location(.sqlite, "a"))
         let ahead = Timestamp.now.advanced(byTicks: 365 * 86_400 * Timestamp.ticksPerSecond)
-        try await withStore(source) { store in
-            try Self.write(to: store, count: 3, clock: { ahead }, backup: tool.path("file"))
+        try await withStore(location(.sqlite, "a")) { store in
+            try Self.write(to: store, clock: { ahead }, backup: tool.path("file"))
         }
-        let target = try StoreLocation(parsing: tool.location(.sqlite, "b"))
+        let target = try location(.sqlite, "b")
         _ = try StoreRestoration(keepsTimestamps: false).run(from: tool.path("file"), to: target)
         try await withStore(target) { store in
             let rows = try StoreContent(store).rows["T"] ?? []
             let stamps = rows.compactMap { $0["updatedAt"]?.timestamp }
             #expect(stamps.allSatisfy { $0 > ahead.advanced(byTicks: 1_000) } && stamps == stamps.sorted())
             #expect(Set(stamps).count == 3)
-            let next = try Self.answer(store, .post, "T", #"{"id":"next"}"#)
+            let next = try Self.insert("next", into: store)
             #expect(try #require(next["updatedAt"]?.timestamp) > stamps.max()!)
         }
     }
 
     private static func write(
-        to store: some LocalStore, count: Int, clock: @escaping @Sendable () -> Timestamp, backup: String
+        to store: some LocalStore, clock: @escaping @Sendable () -> Timestamp, backup: String
     ) throws {
         let service = try TableService(store: store, options: TableServiceOptions(clock: clock))
-        for number in 0..<count { _ = try service.send(.post, "T", #"{"id":"\#(number)"}"#) }
+        for number in 0..<3 { _ = try service.send(.post, "T", #"{"id":"\#(number)"}"#) }
         _ = try BackupFile.write(store, to: backup)
     }
 }
