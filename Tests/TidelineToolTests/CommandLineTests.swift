@@ -10,10 +10,8 @@ struct CommandLineTests {
     @Test("serve has defaults for all options and listens on the loopback address")
     func serveDefaults() throws {
         let command = try #require(TidelineCommand.parseAsRoot(["serve"]) as? ServeCommand)
-        #expect(command.host == "127.0.0.1")
-        #expect(command.port == 8080)
-        #expect(command.store == nil)
-        #expect(command.createTables == nil)
+        #expect(command.host == "127.0.0.1" && command.port == 8080)
+        #expect(command.store == nil && command.createTables == nil)
         #expect(command.pageSize == nil && command.dialect == .zumo2)
         #expect(throws: Never.self) { try StoreLocation(parsing: ServeCommand.defaultStore) }
     }
@@ -22,23 +20,17 @@ struct CommandLineTests {
     func serveOptions() throws {
         let arguments = [
             "serve", "--host", "::1", "--port", "0", "--store", "sqlite:a.db", "--schema", "s.yaml",
-            "--no-create-tables",
-            "--page-size", "1000", "--dialect", "datasync3", "--log-level", "debug", "--max-body-size", "1000",
-            "--max-bodies-size", "5000",
-            "--idle-timeout", "1", "--header-timeout", "2", "--body-timeout", "3", "--query-timeout", "4",
+            "--no-create-tables", "--page-size", "1000", "--dialect", "datasync3", "--log-level", "debug",
+            "--max-body-size", "1000", "--max-bodies-size", "5000", "--idle-timeout", "1", "--header-timeout", "2",
+            "--body-timeout", "3", "--query-timeout", "4",
         ]
         let command = try #require(TidelineCommand.parseAsRoot(arguments) as? ServeCommand)
-        #expect(command.host == "::1")
-        #expect(command.port == 0)
-        #expect(command.store?.path == "a.db")
-        #expect(command.schema == "s.yaml")
-        #expect(command.createTables == false)
+        #expect(command.host == "::1" && command.port == 0)
+        #expect(command.store?.path == "a.db" && command.schema == "s.yaml" && command.createTables == false)
         #expect(command.maxBodiesSize == 5_000)
         let times = [command.idleTimeout, command.headerTimeout, command.bodyTimeout, command.queryTimeout]
         #expect(times == [1, 2, 3, 4])
-        #expect(command.pageSize == 1000)
-        #expect(command.dialect == .datasync3)
-        #expect(command.logLevel == .debug)
+        #expect(command.pageSize == 1000 && command.dialect == .datasync3 && command.logLevel == .debug)
     }
 
     @Test(
@@ -85,13 +77,10 @@ struct CommandLineTests {
         ])
     func unwritableOutput(_ words: String, status: Int32) throws {
         let tool = try Tool()
-        let shell = URL(fileURLWithPath: "/bin/sh")
         let command = "'\(tool.executable.path)' \(words)"
-        let full = try ToolProcess.run(["-c", "\(command) > /dev/full"], executable: shell)
-        #expect(full.status == status, "\(full)")
-        #expect(full.err.contains("standard output cannot be written: No space left on device"), "\(full.err)")
-        let closed = try ToolProcess.run(["-c", "\(command) >&-"], executable: shell)
-        #expect(closed.status == 0, "\(closed)")
+        try ToolProcess.run("/bin/sh", "-c", "\(command) > /dev/full")
+            .expect(status, "standard output cannot be written: No space left on device")
+        try ToolProcess.run("/bin/sh", "-c", "\(command) >&-").expect(0)
     }
 
     @Test(

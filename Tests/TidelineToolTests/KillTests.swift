@@ -34,12 +34,19 @@ struct KillTests {
             // Only one process at a time can open a LevelDB store.
             let mode = round % (engine.name == StoreEngine.leveldb.name ? 2 : 3)
             try killOnce(round, mode: mode, tool, client, url, &random, &acknowledged)
-            try await checkConsistency(client, acknowledged, "seed \(Self.seed), round \(round)")
+            try await withStore(StoreLocation(parsing: client)) { [acknowledged] in
+                try await Self.checkConsistency(of: $0, acknowledged, "seed \(Self.seed), round \(round)")
+            }
         }
         let end = try tool.run("todo", "sync", "--url", url, "--store", client)
         #expect(end.status == 0, "seed \(Self.seed): \(end.err)")
         server.stop()
-        try await checkEnd(client, tool.location(engine, "server"), acknowledged)
+        let rows = try await withStore(StoreLocation(parsing: tool.location(engine, "server"))) { store in
+            try store.read { try $0.rows(matching: TableQuery("TodoItem")).rows }
+        }
+        try await withStore(StoreLocation(parsing: client)) { [acknowledged] in
+            try await Self.checkEnd($0, rows, acknowledged)
+        }
     }
 
     /// Adds, syncs, or both at once, and kills the running processes after a random number of milliseconds.
@@ -67,14 +74,6 @@ struct KillTests {
         _ = syncer?.killNow()
     }
 
-    private func checkConsistency(
-        _ location: String, _ acknowledged: [String: String], _ moment: Comment
-    ) async throws {
-        try await withStore(StoreLocation(parsing: location)) {
-            try await Self.checkConsistency(of: $0, acknowledged, moment)
-        }
-    }
-
     private static func checkConsistency(
         of store: some LocalStore, _ acknowledged: [String: String], _ moment: Comment
     ) async throws {
@@ -89,15 +88,6 @@ struct KillTests {
         for row in rows {
             // The server knows a row or the row is pending, but not neither.
             #expect((row["version"]?.string != nil) != pending.contains(row.idText), moment)
-        }
-    }
-
-    private func checkEnd(_ client: String, _ server: String, _ acknowledged: [String: String]) async throws {
-        let serverRows = try await withStore(StoreLocation(parsing: server)) { store in
-            try store.read { try $0.rows(matching: TableQuery("TodoItem")).rows }
-        }
-        try await withStore(StoreLocation(parsing: client)) {
-            try await Self.checkEnd($0, serverRows, acknowledged)
         }
     }
 
