@@ -19,29 +19,30 @@ struct HTTP2Tests {
 
     /// Serves in-memory tables over TLS while `body` runs, with a client and the address.
     private func servingSecurely(
-        servesMetrics: Bool = false, _ change: (inout ServerLimits) -> Void = { _ in },
+        _ limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false,
         _ body: @escaping @Sendable (HTTP2Client, String) async throws -> Void
     ) async throws {
-        var limits = ServerLimits()
-        change(&limits)
-        let identity = try Tool().makeIdentity()
-        try await serving(limits: limits, servesMetrics: servesMetrics, identity: identity) { authority in
+        try await serving(limits: limits, servesMetrics: servesMetrics, identity: tool.makeIdentity()) { authority in
             try await body(HTTP2Client(authority), authority)
         }
     }
 
     private static func insert(_ id: String, _ client: HTTP2Client) async throws -> HTTP2Client.Answer {
-        try await client.send(
-            .post, "/tables/T", [.contentType: "application/json"], body: #"{"id":"\#(id)","text":"a"}"#)
+        try await client.send(.post, "/tables/T", body: #"{"id":"\#(id)","text":"a"}"#)
     }
 
     /// Inserts rows whose page has 400 kB.
     private static func insertPage(_ client: HTTP2Client) async throws {
         for number in 0..<20 {
             let row = #"{"id":"\#(number)","text":"\#(String(repeating: "x", count: 20_000))"}"#
-            let fields: HTTPFields = [.contentType: "application/json"]
-            #expect(try await client.send(.post, "/tables/T", fields, body: row).status == 201)
+            #expect(try await client.send(.post, "/tables/T", body: row).status == 201)
         }
+    }
+
+    /// Returns whether the server has written a number of pages.
+    private static func hasWritten(_ count: Int, _ client: HTTP2Client) async throws -> Bool {
+        try await client.send(.get, "/metrics").body
+            .contains("tideline_requests_total{method=\"GET\",status=\"200\",table=\"T\"} \(count)\n")
     }
 
     /// Returns the cursor of the change signal.
@@ -87,9 +88,8 @@ struct HTTP2Tests {
             }
             #expect(try await Self.insert("0", client).status == 409)
             let text = String(repeating: "long ", count: 200_000)
-            let long = try await client.send(
-                .post, "/tables/T", [.contentType: "application/json"], body: #"{"id":"long","text":"\#(text)"}"#)
-            #expect(long.status == 201)
+            let long = #"{"id":"long","text":"\#(text)"}"#
+            #expect(try await client.send(.post, "/tables/T", body: long).status == 201)
             let row = try await client.send(.get, "/tables/T/long")
             #expect(row.status == 200 && row.body.contains(text))
             let page = try await client.send(.get, "/tables/T?$top=50")
@@ -120,8 +120,7 @@ struct HTTP2Tests {
         try await table.update(id: "0") { $0["text"] = "b" }
         let error = await #expect(throws: SyncError.self) { try await client.push() }
         #expect(error?.code == .network, "\(String(describing: error))")
-        let port = String(try #require(url.split(separator: ":").last))
-        (server, _) = try tool.startServer(arguments + ["--port", port])
+        (server, _) = try tool.startServer(arguments + ["--port", port(of: url)])
         try await client.push()
         try await client.pull(TableQuery("T"), queryID: "all")
         #expect(try await table.rows().rows.count == 20)
@@ -161,10 +160,8 @@ struct HTTP2Tests {
 
     @Test("An incomplete body is answered with 408, nothing is executed, and other requests go on")
     func slowBody() async throws {
-        try await servingSecurely {
-            $0.bodyTimeout = .seconds(2)
-        } _: { client, _ in
-            let slow = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
+        try await servingSecurely(ServerLimits(bodyTimeout: .seconds(2))) { client, _ in
+            let slow = try await client.begin(.post, "/tables/T")
             slow.send(.body(ByteBuffer(string: #"{"id":"slow"}"#)))
             let answer = try await slow.answer.get()
             #expect(answer.status == 408 && answer.body.contains("body"))
@@ -177,10 +174,8 @@ struct HTTP2Tests {
 
     @Test("A body that is too large is answered with 413, and other requests go on")
     func largeBody() async throws {
-        try await servingSecurely {
-            $0.maximumBodySize = 1_000
-        } _: { client, _ in
-            let large = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
+        try await servingSecurely(ServerLimits(maximumBodySize: 1_000)) { client, _ in
+            let large = try await client.begin(.post, "/tables/T")
             large.send(.body(ByteBuffer(repeating: UInt8(ascii: " "), count: 30_000)))
             #expect(try await large.answer.get().status == 413)
             #expect(try await Self.insert("1", client).status == 201)
@@ -191,9 +186,7 @@ struct HTTP2Tests {
 
     @Test("A client that does not receive its response is refused it, and receives others")
     func unread() async throws {
-        try await servingSecurely {
-            $0.bodyTimeout = .seconds(2)
-        } _: { client, _ in
+        try await servingSecurely(ServerLimits(bodyTimeout: .seconds(2))) { client, _ in
             // More than the window of a stream.
             try await Self.insertPage(client)
             let unread = try await client.begin(.get, "/tables/T", receives: false)
@@ -206,17 +199,12 @@ struct HTTP2Tests {
 
     @Test("Responses that nobody receives take a bounded amount of memory; a page beyond it is answered with 503")
     func unreadResponses() async throws {
-        try await servingSecurely(servesMetrics: true) {
-            $0.maximumResponsesSize = 500_000
-            $0.stallTimeout = .seconds(3_600)
-        } _: { client, _ in
+        let limits = ServerLimits(maximumResponsesSize: 500_000, stallTimeout: .seconds(3_600))
+        try await servingSecurely(limits, servesMetrics: true) { client, _ in
             try await Self.insertPage(client)
             let unread = try await client.begin(.get, "/tables/T", receives: false)
             unread.send(.end(nil))
-            try await suspendUntil("the server to write the page") {
-                try await client.send(.get, "/metrics").body
-                    .contains("tideline_requests_total{method=\"GET\",status=\"200\",table=\"T\"} 1\n")
-            }
+            try await suspendUntil("the server to write the page") { try await Self.hasWritten(1, client) }
             let refused = try await client.send(.get, "/tables/T")
             #expect(refused.status == 503 && refused.head.headerFields[.retryAfter] == "1")
             #expect(try await client.send(.get, "/tables/T?$select=id").status == 200)
@@ -229,10 +217,8 @@ struct HTTP2Tests {
 
     @Test("A small response waits for the window that a large one has used up, and takes a bounded amount of memory")
     func smallResponses() async throws {
-        try await servingSecurely(servesMetrics: true) {
-            $0.maximumResponsesSize = 500_000
-            $0.stallTimeout = .seconds(3_600)
-        } _: { client, authority in
+        let limits = ServerLimits(maximumResponsesSize: 500_000, stallTimeout: .seconds(3_600))
+        try await servingSecurely(limits, servesMetrics: true) { client, authority in
             let other = try await HTTP2Client(authority)
             try await Self.insertPage(other)
             #expect(try await client.send(.get, "/.health").status == 200)
@@ -244,8 +230,7 @@ struct HTTP2Tests {
                 stream.send(.end(nil))
                 streams.append(stream)
                 try await suspendUntil("\(streams.count) responses") { [count = streams.count] in
-                    try await other.send(.get, "/metrics").body
-                        .contains("tideline_requests_total{method=\"GET\",status=\"200\",table=\"T\"} \(count)\n")
+                    try await Self.hasWritten(count, other)
                 }
             }
             for channel in streams.dropFirst().map(\.channel) + [client.channel] {
@@ -259,9 +244,7 @@ struct HTTP2Tests {
 
     @Test("Headers of 90 kB end the connection, a long path is answered with 414, and the server goes on")
     func largeHeaders() async throws {
-        try await servingSecurely {
-            $0.maximumQuerySize = 40_000
-        } _: { client, authority in
+        try await servingSecurely(ServerLimits(maximumQuerySize: 40_000)) { client, authority in
             let name = try #require(HTTPField.Name("x-large"))
             await #expect(throws: (any Error).self) {
                 try await client.send(.get, "/.health", [name: String(repeating: "a", count: 90_000)])
@@ -293,10 +276,8 @@ struct HTTP2Tests {
 
     @Test("A connection without requests is closed, and one that never negotiates")
     func idle() async throws {
-        try await servingSecurely {
-            $0.idleTimeout = .milliseconds(100)
-            $0.headerTimeout = .milliseconds(100)
-        } _: { client, authority in
+        let limits = ServerLimits(idleTimeout: .milliseconds(100), headerTimeout: .milliseconds(100))
+        try await servingSecurely(limits) { client, authority in
             try await client.channel.closeFuture.get()
             // On a busy machine, a connection can be idle for too long before its request.
             var used = try await HTTP2Client(authority)
@@ -309,9 +290,7 @@ struct HTTP2Tests {
 
     @Test("A connection whose request waits for longer than the idle time remains open")
     func waiting() async throws {
-        try await servingSecurely {
-            $0.idleTimeout = .seconds(4)
-        } _: { client, _ in
+        try await servingSecurely(ServerLimits(idleTimeout: .seconds(4))) { client, _ in
             #expect(try await Self.insert("1", client).status == 201)
             let cursor = try await Self.cursor(client)
             #expect(try await client.send(.get, "/.changes?tables=T&since=\(cursor)&wait=9").status == 200)
@@ -329,7 +308,7 @@ struct HTTP2Tests {
         #expect(try await Self.insert("1", client).status == 201)
         let waiting = try await client.begin(.get, "/.changes?tables=T&wait=50", [.accept: "text/event-stream"])
         waiting.send(.end(nil))
-        let incomplete = try await client.begin(.post, "/tables/T", [.contentType: "application/json"])
+        let incomplete = try await client.begin(.post, "/tables/T")
         incomplete.send(.body(ByteBuffer(string: #"{"id":"#)))
         // The server has received both once it has answered a later request.
         #expect(try await client.send(.get, "/.health").status == 200)

@@ -18,15 +18,13 @@ struct OperationsTests {
 
     init() throws { tool = try Tool() }
 
-    private static let head = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n"
-
     /// Sends a request and returns the response, on a connection of its own.
     private static func get(_ path: String, _ authority: String, headers: String = "") async throws -> RawAnswer {
-        try await RawConnection.answer(of: authority, to: "GET \(path) HTTP/1.1\r\n\(head)\(headers)\r\n")
+        try await RawConnection.answer(of: authority, to: RawConnection.get(path, headers: headers))
     }
 
     private static func insert(_ id: String, into table: String, _ authority: String) async throws -> Int {
-        let row = Array(#"{"id":"\#(id)","a":1}"#.utf8)
+        let row = #"{"id":"\#(id)","a":1}"#
         return try await send(.post, "/tables/\(table)", to: authority, body: row).response.status.code
     }
 
@@ -43,8 +41,7 @@ struct OperationsTests {
                 let check = try await RawConnection.answer(of: authority, to: "GET /.ready \(request)\r\n")
                 #expect(check.status == 200)
             }
-            let metrics = try await Self.get("/metrics", authority)
-            #expect(metrics.status == 404)
+            #expect(try await Self.get("/metrics", authority).status == 404)
         }
     }
 
@@ -89,8 +86,7 @@ struct OperationsTests {
         logger.debug("not logged")
         let line = try #require(lines.all.withLock { $0.count == 1 ? $0.first : nil })
         #expect(!line.contains("\n"))
-        let object = try #require(
-            JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
+        let object = try #require(Self.objects(ofLog: line).first)
         #expect(object["message"] == "two\nlines \"quoted\"" && object["request"] == "x\u{1}" && object["a"] == "1")
         #expect(object["level"] == "error" && object["time"].flatMap { Timestamp($0) } != nil)
     }
@@ -105,24 +101,27 @@ struct OperationsTests {
         for status in [200, 404, 401, 401, 401, 403, 429, 500] { log.note(status, to: request) }
         now.withLock { $0 += .seconds(1) }
         log.note(401, to: request)
-        let objects = try lines.all.withLock { lines in
-            try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String] }
-        }
-        #expect(objects.map { $0?["status"] } == ["401", "403", "429", "401"])
-        #expect(objects.map { $0?["omitted"] } == [nil, nil, nil, "2"])
-        #expect(objects.allSatisfy { $0?["level"] == "notice" && $0?["path"] == "/tables/T" })
+        let objects = Self.objects(ofLog: lines.all.withLock { $0.joined(separator: "\n") })
+        #expect(objects.map { $0["status"] } == ["401", "403", "429", "401"])
+        #expect(objects.map { $0["omitted"] } == [nil, nil, nil, "2"])
+        #expect(objects.allSatisfy { $0["level"] == "notice" && $0["path"] == "/tables/T" })
     }
 
     @Test("With JSON logs, standard error has nothing else, also if the server does not start")
     func onlyJSON() throws {
         for arguments in [["--check"], ["--schema", tool.path("none.yaml")]] {
-            let output = try ToolProcess.run(
-                ["serve", "--store", "memory", "--port", "0", "--log-format", "json"] + arguments,
-                executable: tool.executable)
-            let lines = output.err.split(separator: "\n").map { Data($0.utf8) }
-            let objects = lines.compactMap { try? JSONSerialization.jsonObject(with: $0) as? [String: String] }
-            #expect(!objects.isEmpty && objects.count == lines.count, "\(output.err)")
+            let output = try tool.run(
+                ["serve", "--store", "memory", "--port", "0", "--log-format", "json"] + arguments)
+            #expect(!Self.objects(ofLog: output.err).isEmpty)
         }
+    }
+
+    /// Returns the objects of a log, each of whose lines must be one.
+    private static func objects(ofLog text: String) -> [[String: String]] {
+        let lines = text.split(separator: "\n").map { Data($0.utf8) }
+        let objects = lines.compactMap { try? JSONSerialization.jsonObject(with: $0) as? [String: String] }
+        #expect(objects.count == lines.count, "\(text)")
+        return objects
     }
 
     @Test("The trace of a request is the second part of a valid traceparent")
@@ -233,7 +232,7 @@ struct OperationsTests {
         if isByAddress { limits.maximumConnectionsPerAddress = 2 } else { limits.maximumConnections = 2 }
         try await serving(limits: limits) { authority in
             try await RawConnection.blocking {
-                let request = "GET /.health HTTP/1.1\r\n\(Self.head)\r\n"
+                let request = RawConnection.get("/.health")
                 let first = try RawConnection(authority)
                 do {
                     let second = try RawConnection(authority)
@@ -247,8 +246,7 @@ struct OperationsTests {
                 }
                 // The place is free when the server has closed the connection, too.
                 for attempt in 0..<1_000 {
-                    let third = try RawConnection(authority)
-                    third.send(request)
+                    let third = try RawConnection(authority, sending: request)
                     if let answer = try? third.receiveAnswer(), answer.status == 200 { return }
                     try #require(attempt < 999, "the place of a closed connection remains taken")
                 }
@@ -262,7 +260,7 @@ struct OperationsTests {
             let answers = try await RawConnection.blocking {
                 let connection = try RawConnection(authority)
                 return try (0..<6).map { _ in
-                    connection.send("GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
+                    connection.send(RawConnection.get("/tables/T"))
                     return try connection.receiveAnswer()
                 }
             }
@@ -299,35 +297,30 @@ struct OperationsTests {
     func commandLimits() async throws {
         let (server, url) = try tool.startServer(
             "--max-page-size", "10", "--max-page-bytes", "10", "--max-tables", "2", "--max-columns", "2",
-            "--log-format",
-            "json", "--log-level", "debug")
+            "--log-format", "json", "--log-level", "debug")
         #expect(try await Self.insert("1", into: "A", url) == 201)
         // The first table is that of the to-do list.
         #expect(try await Self.insert("1", into: "B", url) == 400)
-        let columns = Array(#"{"id":"2","a":1,"b":2,"c":3}"#.utf8)
+        let columns = #"{"id":"2","a":1,"b":2,"c":3}"#
         #expect(try await send(.post, "/tables/A", to: url, body: columns).response.status.code == 400)
         #expect(try await Self.insert("2", into: "A", url) == 201)
         #expect(try await Self.get("/tables/A?$top=11", url).status == 400)
         let page = try await Self.get("/tables/A?$top=10", url, headers: "X-Request-ID: my-id\r\n")
         #expect(page.status == 200 && page.headers["link"]?.contains("$skip=1;") == true)
         server.stop()
-        let lines = server.errors().split(separator: "\n").map { Data($0.utf8) }
-        let objects = lines.compactMap { try? JSONSerialization.jsonObject(with: $0) as? [String: String] }
-        #expect(objects.count == lines.count)
-        #expect(objects.contains { $0["request"] == "my-id" && $0["status"] == "200" })
+        #expect(Self.objects(ofLog: server.errors()).contains { $0["request"] == "my-id" && $0["status"] == "200" })
     }
 
     @Test("A stopped server closes idle connections, and answers requests that are incomplete with 503")
     func shutdown() async throws {
         let (server, url) = try tool.startServer("--shutdown-timeout", "3600", "--body-timeout", "3600")
-        let connection = try RawConnection(url)
-        connection.send("POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: 10\r\n\r\n{\"id\"")
+        let headers = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\nContent-Length: 10\r\n"
+        let connection = try RawConnection(url, sending: "POST /tables/T HTTP/1.1\r\n\(headers)\r\n{\"id\"")
         // Each thread of the server that reads has read it before it answers a later request.
-        let others = try (0..<2 * ProcessInfo.processInfo.processorCount).map { _ in try RawConnection(url) }
-        for other in others {
-            other.send("GET /.health HTTP/1.1\r\n\(Self.head)\r\n")
-            #expect(try other.receiveAnswer().status == 200)
+        let others = try (0..<2 * ProcessInfo.processInfo.processorCount).map { _ in
+            try RawConnection(url, sending: RawConnection.get("/.health"))
         }
+        for other in others { #expect(try other.receiveAnswer().status == 200) }
         server.signal(SIGTERM)
         for other in others { #expect(try other.receiveToEnd() == "") }
         let answer = try connection.receiveAnswer()
@@ -345,8 +338,7 @@ struct OperationsTests {
             let row = try await send(.post, "/tables/T", to: url, body: #"{"text":"\#(text)"}"#)
             try #require(row.response.status == .created)
         }
-        let connection = try RawConnection(url)
-        connection.send("GET /tables/T HTTP/1.1\r\n\(Self.head)\r\n")
+        let connection = try RawConnection(url, sending: RawConnection.get("/tables/T"))
         try #require(connection.waits(milliseconds: 300_000))
         server.signal(SIGTERM)
         _ = server.wait()
@@ -372,22 +364,15 @@ struct OperationsTests {
         #expect(page.err.contains("CN=first") || page.err.contains("CN = first"), "\(page.err)")
         try tool.makeCertificate(named: "second")
         server.signal(SIGHUP)
-        for attempt in 0..<500 {
-            let answer = try curl("/.health")
-            if answer.err.contains("CN=second") || answer.err.contains("CN = second") { break }
-            try #require(attempt < 499, "\(answer)")
-            try await Task.sleep(for: .milliseconds(20))
+        try await suspendUntil("the new certificate") {
+            let errors = try curl("/.health").err
+            return errors.contains("CN=second") || errors.contains("CN = second")
         }
-        let plain = try ToolProcess.run(
-            ["-s", "http" + url.dropFirst("https".count)], executable: URL(fileURLWithPath: "/usr/bin/curl"))
-        #expect(plain.status != 0)
-        try "no key".write(toFile: tool.path("key.pem"), atomically: true, encoding: .utf8)
-        try tool.run(
-            "serve", "--check", "--store", "memory", "--port", "0", "--tls-certificate", tool.path("cert.pem"),
-            "--tls-key", tool.path("key.pem")
-        ).expect(1, "key.pem")
-        let alone = try tool.run("serve", "--tls-key", tool.path("key.pem"))
-        #expect(alone.status == 64, "\(alone)")
+        #expect(try ToolProcess.run("/usr/bin/curl", "-s", "http" + url.dropFirst("https".count)).status != 0)
+        try tool.write("no key", to: "key.pem")
+        try tool.run(["serve", "--check", "--store", "memory", "--port", "0"] + tool.certificateOptions)
+            .expect(1, "key.pem")
+        try tool.run("serve", "--tls-key", tool.path("key.pem")).expect(64)
     }
 }
 

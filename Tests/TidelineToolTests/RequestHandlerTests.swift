@@ -86,10 +86,8 @@ struct RequestHandlerTests {
     private let work = Work()
 
     private func makeResponder(
-        _ options: TableServiceOptions = TableServiceOptions(), _ change: (inout ServerLimits) -> Void = { _ in }
+        _ limits: ServerLimits = ServerLimits(), _ options: TableServiceOptions = TableServiceOptions()
     ) throws -> TableResponder<SQLiteStore> {
-        var limits = ServerLimits()
-        change(&limits)
         var server = makeServer(limits: limits)
         server.threadCount = 1
         let service = try TableService(store: SQLiteStore.inMemory(), options: options)
@@ -133,7 +131,7 @@ struct RequestHandlerTests {
 
     @Test("Reads beyond those that may wait are answered with 503, and a write does not wait for those that do")
     func waitingReads() throws {
-        let responder = try makeResponder { $0.maximumWaitingReads = 2 }
+        let responder = try makeResponder(ServerLimits(maximumWaitingReads: 2))
         let readers = (0..<4).map { _ in Client(of: responder) }
         for reader in readers { try reader.send(.get, "/tables/T") }
         let refusal = try readers[3].receive()
@@ -159,29 +157,30 @@ struct RequestHandlerTests {
 
     // MARK: Memory
 
-    private func expectFree(_ limit: Int, _ responder: TableResponder<SQLiteStore>) {
-        let isFree = responder.responses.reserve(limit)
+    private static let responseLimit = 300_000
+
+    /// Expects that no response takes memory.
+    private func expectFree(_ responder: TableResponder<SQLiteStore>) {
+        let isFree = responder.responses.reserve(Self.responseLimit)
         #expect(isFree)
         // Nothing was released twice.
         #expect(!responder.responses.reserve(1))
-        if isFree { responder.responses.release(limit) }
+        if isFree { responder.responses.release(Self.responseLimit) }
     }
 
-    private static let responseLimit = 300_000
-
     /// Makes a responder with a large row and a small one.
-    private func makeFilledResponder() throws -> TableResponder<SQLiteStore> {
-        let responder = try makeResponder {
-            $0.maximumResponsesSize = Self.responseLimit
-            $0.stallTimeout = .seconds(3_600)
-        }
+    private func makeFilledResponder(
+        _ options: TableServiceOptions = TableServiceOptions()
+    ) throws -> TableResponder<SQLiteStore> {
+        let limits = ServerLimits(maximumResponsesSize: Self.responseLimit, stallTimeout: .seconds(3_600))
+        let responder = try makeResponder(limits, options)
         let writer = Client(of: responder)
         let text = String(repeating: "x", count: 200_000)
         for row in [#"{"id":"large","text":"\#(text)"}"#, #"{"id":"small","text":"a"}"#] {
             try writer.send(.post, "/tables/T", body: row)
             work.run()
             #expect(try writer.receive()?.status == .created)
-            expectFree(Self.responseLimit, responder)
+            expectFree(responder)
         }
         return responder
     }
@@ -205,7 +204,7 @@ struct RequestHandlerTests {
             #expect(response?.headerFields[.retryAfter] == (status == 503 ? "1" : nil))
         }
         held.complete(isWritten ? .success(()) : .failure(ChannelError.ioOnClosedChannel))
-        expectFree(Self.responseLimit, responder)
+        expectFree(responder)
     }
 
     @Test("A small response takes memory if it is not received at once, and one that nobody receives takes none")
@@ -218,21 +217,18 @@ struct RequestHandlerTests {
         #expect(try unread.receive() == nil)
         #expect(!responder.responses.reserve(Self.responseLimit))
         held.complete(.success(()))
-        expectFree(Self.responseLimit, responder)
+        expectFree(responder)
         let absent = Client(of: responder)
         try absent.send(.get, "/tables/T/large")
         absent.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
         work.run()
-        expectFree(Self.responseLimit, responder)
+        expectFree(responder)
     }
 
     @Test("A small response that waits has memory if others use it up, and its connection is closed if that is used up")
     func smallResponseMemory() throws {
-        let limit = 300_000
-        let responder = try makeResponder { $0.maximumResponsesSize = limit }
-        try Client(of: responder).send(.post, "/tables/T", body: #"{"id":"small","text":"a"}"#)
-        work.run()
-        #expect(responder.responses.reserve(limit))
+        let responder = try makeFilledResponder()
+        #expect(responder.responses.reserve(Self.responseLimit))
         var closed: [Int] = []
         let waiting = try (0..<2).map { number in
             let held = HeldWrites()
@@ -245,10 +241,10 @@ struct RequestHandlerTests {
         }
         #expect(closed == [1])
         for held in waiting { held.complete(.success(())) }
-        #expect(responder.smallResponses.reserve(limit / 16))
+        #expect(responder.smallResponses.reserve(Self.responseLimit / 16))
         #expect(!responder.smallResponses.reserve(1))
-        responder.responses.release(limit)
-        expectFree(limit, responder)
+        responder.responses.release(Self.responseLimit)
+        expectFree(responder)
     }
 
     @Test(
@@ -258,13 +254,7 @@ struct RequestHandlerTests {
         let readCount = Atomic(0)
         var options = TableServiceOptions()
         options.onResponse = { if $0.request.method == .get { readCount.add(1, ordering: .relaxed) } }
-        let responder = try makeResponder(options) {
-            $0.maximumResponsesSize = 300_000
-            $0.stallTimeout = .seconds(3_600)
-        }
-        let text = String(repeating: "x", count: 200_000)
-        try Client(of: responder).send(.post, "/tables/T", body: #"{"id":"large","text":"\#(text)"}"#)
-        work.run()
+        let responder = try makeFilledResponder(options)
         // The threads of the connections have no time for the responses.
         let responses = try [("", 200, 1), ("", 503, 1), ("?$top=1", 503, 2), ("?$top=1", 503, 2)].map { expected in
             let (query, status, count) = expected
@@ -278,12 +268,12 @@ struct RequestHandlerTests {
             return response
         }
         responder.responses.release(try #require(responses[0].memory))
-        expectFree(300_000, responder)
+        expectFree(responder)
     }
 
     @Test("A body that no response depends on takes no memory")
     func unusedBodies() throws {
-        let responder = try makeResponder { $0.maximumBodiesSize = 1_000 }
+        let responder = try makeResponder(ServerLimits(maximumBodiesSize: 1_000))
         let requests: [(HTTPRequest.Method, String)] = [
             (.post, "/.health"), (.post, "/.ready"), (.put, "/metrics"), (.post, "/.changes?tables=T"),
             (.get, "/tables/T"), (.post, "/tables/T"),
@@ -303,7 +293,7 @@ struct RequestHandlerTests {
 
     @Test("A body takes memory until its request was handled, also if the client goes away", arguments: [true, false])
     func bodyOfAbsentClient(isComplete: Bool) throws {
-        let responder = try makeResponder { $0.maximumBodiesSize = 1_000 }
+        let responder = try makeResponder(ServerLimits(maximumBodiesSize: 1_000))
         let client = Client(of: responder)
         try client.send(.post, "/tables/T", body: String(repeating: " ", count: 600), isComplete: isComplete)
         #expect(!responder.bodies.reserve(500))
