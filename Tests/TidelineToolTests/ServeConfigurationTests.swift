@@ -3,7 +3,10 @@ import ArgumentParser
 import Foundation
 import HTTPTypes
 import Testing
+import TidelineSQLite
+import TidelineServer
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineTool
 
@@ -26,16 +29,16 @@ struct ServeConfigurationTests {
     }
 
     private func withFile<T>(_ text: String, _ body: (String) throws -> T) throws -> T {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("serve-\(UUID().uuidString).yaml").path
-        try text.write(toFile: path, atomically: true, encoding: .utf8)
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        return try body(path)
+        try withTemporaryFolder { folder in
+            try text.write(toFile: "\(folder)/serve.yaml", atomically: true, encoding: .utf8)
+            return try body("\(folder)/serve.yaml")
+        }
     }
 
-    private func message(file: String = "", _ environment: [String: String] = [:], _ arguments: String) throws -> String
-    {
-        let error = try #require(
-            #expect(throws: (any Error).self) { try command(file: file, environment, arguments) })
+    private func message(
+        file: String = "", _ environment: [String: String] = [:], _ argument: String = "--port=1"
+    ) throws -> String {
+        let error = try #require(#expect(throws: (any Error).self) { try command(file: file, environment, argument) })
         return TidelineCommand.message(for: error)
     }
 
@@ -58,13 +61,12 @@ struct ServeConfigurationTests {
 
     @Test("An unknown key or variable is an error with its place and a suggestion")
     func unknownKeys() throws {
-        let key = try message(file: "host: a\nprot: 1", [:], "--port=1")
+        let key = try message(file: "host: a\nprot: 1")
         #expect(key.contains(".yaml:2: there is no option \"prot\". Did you mean \"port\"?"), "\(key)")
-        let variable = try message(["TIDELINE_SERVE_PROT": "1"], "--port=1")
-        #expect(
-            variable.contains("no option \"TIDELINE_SERVE_PROT\". Did you mean \"TIDELINE_SERVE_PORT\"?"), "\(variable)"
-        )
-        #expect(try message(file: "check: true", [:], "--port=1").contains("only be given on the command line"))
+        let variable = try message(["TIDELINE_SERVE_PROT": "1"])
+        let expected = "no option \"TIDELINE_SERVE_PROT\". Did you mean \"TIDELINE_SERVE_PORT\"?"
+        #expect(variable.contains(expected), "\(variable)")
+        #expect(try message(file: "check: true").contains("only be given on the command line"))
     }
 
     @Test("The variables that Kubernetes sets for a service are ignored, and others are not")
@@ -79,9 +81,8 @@ struct ServeConfigurationTests {
         #expect(command.port == 8080 && command.pageSize == 20)
         #expect(ServeConfiguration.serviceLinks(in: links) == links.keys.sorted())
         #expect(try self.command(["TIDELINE_SERVE_PORT": "81"], "--host=::1").port == 81)
-        for (name, value) in [
-            "PORT": "http://10.0.0.1", "PORT_8080": "1", "SERVICES_HOST": "a", "PORT_8080_TCP_X": "1",
-        ] {
+        let others = ["PORT": "http://10.0.0.1", "PORT_8080": "1", "SERVICES_HOST": "a", "PORT_8080_TCP_X": "1"]
+        for (name, value) in others {
             let message = try message(["TIDELINE_SERVE_\(name)": value], "--host=::1")
             #expect(message.contains("TIDELINE_SERVE_\(name)"), "\(message)")
         }
@@ -99,18 +100,15 @@ struct ServeConfigurationTests {
         #expect(message.contains(expected), "\(message)")
     }
 
-    @Test("A value of the environment that is invalid is an error with the variable")
+    @Test("A value of the environment that is invalid, or a list without values, is an error with the variable")
     func invalidVariable() throws {
-        let message = try message(["TIDELINE_SERVE_IDLE_TIMEOUT": "0"], "--port=1")
+        let message = try message(["TIDELINE_SERVE_IDLE_TIMEOUT": "0"])
         #expect(message.contains("TIDELINE_SERVE_IDLE_TIMEOUT: --idle-timeout must be"), "\(message)")
         #expect(throws: (any Error).self) {
             try ServeConfiguration(commandLine: [], environment: ["TIDELINE_SERVE_CONFIG": "/nonexistent.yaml"])
         }
-    }
-
-    @Test("A list of the environment without values is an error, and does not remove that of the file")
-    func emptyVariable() throws {
-        let text = try message(file: "jwt-audience: [todo]", ["TIDELINE_SERVE_JWT_AUDIENCE": ""], "")
+        // It does not remove the list of the file.
+        let text = try self.message(file: "jwt-audience: [todo]", ["TIDELINE_SERVE_JWT_AUDIENCE": ""], "")
         #expect(text.contains("TIDELINE_SERVE_JWT_AUDIENCE: there is no value"), "\(text)")
     }
 
@@ -148,39 +146,38 @@ struct ServeConfigurationTests {
 
     // MARK: serve --check
 
+    /// Runs `serve --check` with tables as the content of `schema.yaml`.
+    private static func check(_ tables: String, in store: String, _ tool: Tool) throws -> ToolProcess.Output {
+        let schema = try tool.write("tables: { \(tables) }", to: "schema.yaml")
+        return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
+    }
+
     @Test(
         "serve --check prints the changes to an existing store, and changes nothing",
         arguments: StoreEngine.all.filter(\.keepsRows))
     func check(engine: StoreEngine) async throws {
         let tool = try Tool()
-        let schema = tool.path("schema.yaml")
         let store = tool.location(engine, "server")
-        func check(_ tables: String) throws -> ToolProcess.Output {
-            try tables.write(toFile: schema, atomically: true, encoding: .utf8)
-            return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
-        }
-        try check("tables: { A: { columns: { a: string } } }")
-            .expect(
-                0, "does not exist and would be created", "change: create table \"A\": a string; index on updatedAt")
+        func check(_ tables: String) throws -> ToolProcess.Output { try Self.check(tables, in: store, tool) }
+        let table = "A: { columns: { a: string } }"
+        try check(table).expect(
+            0, "does not exist and would be created", "change: create table \"A\": a string; index on updatedAt")
         #expect(!FileManager.default.fileExists(atPath: try StoreLocation(parsing: store).path))
-        let (server, _) = try tool.startServer("--schema", schema, engine: engine)
+        let (server, _) = try tool.startServer("--schema", tool.path("schema.yaml"), engine: engine)
         server.stop()
         #expect(server.errors().contains("schema change: create table \"A\""))
         let before = try await withStore(StoreLocation(parsing: store)) { try $0.tables() }
-        try check("tables: { A: { columns: { a: string } } }").expect(0, "no table would change")
-        let more = try check(
-            "tables: { A: { columns: { a: string, b: int }, indexes: [[b]] }, B: { columns: { c: { type: int, required: true } } } }"
-        )
-        for line in [
-            "change: table \"A\": add column \"b\", int", "change: table \"A\": add an index on b",
-            "change: create table \"B\": c int, required; index on updatedAt",
-        ] { #expect(more.out.contains(line), "\(more)") }
-        try check("tables: { A: { columns: { a: int } } }").expect(1, "has type string")
-        try check("tables: { A: { columns: { a: strin } } }").expect(1, "schema.yaml:1")
+        try check(table).expect(0, "no table would change")
+        let other = "B: { columns: { c: { type: int, required: true } } }"
+        try check("A: { columns: { a: string, b: int }, indexes: [[b]] }, \(other)").expect(
+            0, "change: table \"A\": add column \"b\", int", "change: table \"A\": add an index on b",
+            "change: create table \"B\": c int, required; index on updatedAt")
+        try check("A: { columns: { a: int } }").expect(1, "has type string")
+        try check("A: { columns: { a: strin } }").expect(1, "schema.yaml:1")
         try await withStore(StoreLocation(parsing: store)) { store in
             try store.write { try $0.upsert(["id": "1", "a": "x"], into: "A") }
         }
-        try check("tables: { A: { columns: { b: { type: int, required: true } } } }").expect(1, "the table has rows")
+        try check("A: { columns: { b: { type: int, required: true } } }").expect(1, "the table has rows")
         #expect(try await withStore(StoreLocation(parsing: store)) { try $0.tables() } == before)
     }
 
@@ -189,18 +186,16 @@ struct ServeConfigurationTests {
         arguments: StoreEngine.all.filter { $0.settings.contains("read-only") })
     func readOnly(engine: StoreEngine) throws {
         let tool = try Tool()
-        let store = tool.location(engine, "server")
-        func check(_ tables: String, in store: String = store + ",read-only=yes") throws -> ToolProcess.Output {
-            let schema = tool.path("schema.yaml")
-            try tables.write(toFile: schema, atomically: true, encoding: .utf8)
-            return try tool.run("serve", "--check", "--port", "0", "--store", store, "--schema", schema)
+        let (store, table) = (tool.location(engine, "server"), "A: { columns: { a: string } }")
+        func check(_ tables: String) throws -> ToolProcess.Output {
+            try Self.check(tables, in: store + ",read-only=yes", tool)
         }
-        try check("tables: { A: { columns: { a: string } } }").expect(1, "it does not exist")
-        #expect(try check("tables: { A: { columns: { a: string } } }", in: store).status == 0)
+        try check(table).expect(1, "it does not exist")
+        try Self.check(table, in: store, tool).expect(0)
         let (server, _) = try tool.startServer("--schema", tool.path("schema.yaml"), engine: engine)
         server.stop()
-        try check("tables: { A: { columns: { a: string } } }").expect(0, "the server can start")
-        try check("tables: { A: { columns: { a: string } }, B: { columns: { b: int } } }").expect(1, "readOnly")
+        try check(table).expect(0, "the server can start")
+        try check("\(table), B: { columns: { b: int } }").expect(1, "readOnly")
     }
 
     @Test("serve --check refuses a client's store and a missing folder, and --print-config starts nothing")
@@ -220,11 +215,21 @@ struct ServeConfigurationTests {
     func portTaken() throws {
         let tool = try Tool()
         let (_, url) = try tool.startServer()
-        let port = try #require(url.split(separator: ":").last)
-        try tool.run("serve", "--port", String(port), "--store", "sqlite:\(tool.path("second.db"))")
+        let port = try port(of: url)
+        try tool.run("serve", "--port", port, "--store", "sqlite:\(tool.path("second.db"))")
             .expect(1, "cannot listen on 127.0.0.1 port \(port): ", "in use")
         let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder.path)
         #expect(!files.contains { $0.hasPrefix("second") }, "\(files)")
+    }
+
+    @Test("An address of another machine is an error with the address")
+    func unknownHost() async throws {
+        // The name is too long for DNS, so that no lookup is made: a lookup without an answer takes many seconds.
+        let host = String(repeating: "a", count: 64) + ".invalid"
+        let service = try TableService(store: SQLiteStore.inMemory())
+        let error = try await #require(
+            #expect(throws: ToolError.self) { try await makeServer(host: host).run(service) { _ in } })
+        #expect(error.message.hasPrefix("cannot listen on \(host) port 0: "))
     }
 
     @Test(
@@ -232,9 +237,8 @@ struct ServeConfigurationTests {
         arguments: [([], false), (["--create-tables"], true), (["--no-create-tables"], false)] as [([String], Bool)])
     func fixedSchema(flags: [String], makesTables: Bool) async throws {
         let tool = try Tool()
-        try "tables: { Fixed: { columns: { a: string } } }"
-            .write(toFile: tool.path("schema.yaml"), atomically: true, encoding: .utf8)
-        let (_, url) = try tool.startServer(["--schema", tool.path("schema.yaml")] + flags)
+        let schema = try tool.write("tables: { Fixed: { columns: { a: string } } }", to: "schema.yaml")
+        let (_, url) = try tool.startServer(["--schema", schema] + flags)
         for (path, row) in [("Fixed", #"{"id":"1","b":1}"#), ("Other", #"{"id":"1"}"#)] {
             let status = try await send(.post, "/tables/\(path)", to: url, body: row).response.status
             #expect((status == .created) == makesTables, "\(path): \(status)")

@@ -9,6 +9,7 @@ import Testing
 @Suite("Server limits", .timeLimit(.minutes(5)))
 struct ServerLimitTests {
     private static let head = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n"
+    private static let closing = "Connection: close\r\n"
 
     private static func short(_ change: (inout ServerLimits) -> Void) -> ServerLimits {
         // Limits that are not under test must not end it.
@@ -18,13 +19,14 @@ struct ServerLimitTests {
         return limits
     }
 
-    /// Sends the pieces on one connection and returns the received text when the server closes it.
-    private func exchange(_ authority: String, _ pieces: String...) async throws -> String {
-        try await RawConnection.blocking {
-            let connection = try RawConnection(authority)
-            for piece in pieces { connection.send(piece) }
-            return try connection.receiveToEnd()
-        }
+    /// Sends a text on one connection and returns the received text when the server closes it.
+    private func exchange(_ authority: String, _ text: String) async throws -> String {
+        try await RawConnection.blocking { try RawConnection(authority, sending: text).receiveToEnd() }
+    }
+
+    /// Sends a text on one connection and returns the response when the server closes it.
+    private func answer(_ authority: String, _ text: String) async throws -> RawAnswer {
+        try #require(RawAnswer(try await exchange(authority, text)))
     }
 
     // MARK: Time
@@ -42,8 +44,7 @@ struct ServerLimitTests {
     @Test("A connection that is idle after a response is closed")
     func idleAfterAnswer() async throws {
         try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
-            let text = try await exchange(authority, "GET /tables/T/1 HTTP/1.1\r\n\(Self.head)\r\n")
-            #expect(RawAnswer(text)?.status == 404)
+            #expect(try await answer(authority, RawConnection.get("/tables/T/1")).status == 404)
         }
     }
 
@@ -52,9 +53,8 @@ struct ServerLimitTests {
         arguments: ["G", "GET /tables/T HTTP/1.1\r\nHost: localhost\r\n"])
     func slowHeaders(text: String) async throws {
         try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(50) }) { authority in
-            let answer = try #require(RawAnswer(try await exchange(authority, text)))
-            #expect(answer.status == 408)
-            #expect(answer.error?.contains("headers") == true)
+            let answer = try await answer(authority, text)
+            #expect(answer.status == 408 && answer.error?.contains("headers") == true, "\(answer)")
             #expect(answer.headers["connection"] == "close")
         }
     }
@@ -63,8 +63,7 @@ struct ServerLimitTests {
     func drippingHeaders() async throws {
         try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(100) }) { authority in
             let text = try await RawConnection.blocking {
-                let connection = try RawConnection(authority)
-                connection.send("GET /tables/T HTTP/1.1\r\n")
+                let connection = try RawConnection(authority, sending: "GET /tables/T HTTP/1.1\r\n")
                 for _ in 0..<10_000 where !connection.waits(milliseconds: 5) { connection.send("a") }
                 return try connection.receiveToEnd()
             }
@@ -79,13 +78,10 @@ struct ServerLimitTests {
         ])
     func slowBodies(rest: String) async throws {
         try await serving(limits: Self.short { $0.bodyTimeout = .milliseconds(50) }) { authority in
-            let answer = try #require(
-                RawAnswer(try await exchange(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(rest)")))
-            #expect(answer.status == 408)
-            #expect(answer.error?.contains("body") == true)
-            let read = try await exchange(
-                authority, "GET /tables/T/1 HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n")
-            #expect(RawAnswer(read)?.status == 404, "a request that was cut short was carried out")
+            let answer = try await answer(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(rest)")
+            #expect(answer.status == 408 && answer.error?.contains("body") == true, "\(answer)")
+            let read = try await send(.get, "/tables/T/a", to: authority)
+            #expect(read.response.status == .notFound, "a request that was cut short was carried out")
         }
     }
 
@@ -96,23 +92,27 @@ struct ServerLimitTests {
         try await serving { authority in
             let field = "x: " + String(repeating: "a", count: 90_000 / count) + "\r\n"
             let text = "GET /tables/T HTTP/1.1\r\n\(Self.head)\(String(repeating: field, count: count))\r\n"
-            let answer = try #require(RawAnswer(try await exchange(authority, text)))
-            #expect(answer.status == 431)
-            #expect(answer.error?.contains("headers") == true)
+            let answer = try await answer(authority, text)
+            #expect(answer.status == 431 && answer.error?.contains("headers") == true, "\(answer)")
         }
     }
 
-    @Test("A body that is too large is answered with 413 before all of it arrives", arguments: [true, false])
-    func largeBodies(isAnnounced: Bool) async throws {
+    @Test(
+        "A body that is too large is answered with 413 before all of it arrives, and the next request is served",
+        arguments: [
+            "Content-Length: 1001\r\n\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n3e9\r\n\(String(repeating: "a", count: 1_001))\r\n",
+        ])
+    func largeBodies(rest: String) async throws {
         try await serving(limits: Self.short { $0.maximumBodySize = 1_000 }) { authority in
-            let text =
-                isAnnounced
-                ? "Content-Length: 1001\r\n\r\n"
-                : "Transfer-Encoding: chunked\r\n\r\n3e9\r\n\(String(repeating: "a", count: 1_001))\r\n"
-            let answer = try #require(
-                RawAnswer(try await exchange(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(text)")))
-            #expect(answer.status == 413)
-            #expect(answer.error?.contains("1000") == true)
+            let answer = try await answer(authority, "POST /tables/T HTTP/1.1\r\n\(Self.head)\(rest)")
+            #expect(answer.status == 413 && answer.error?.contains("1000") == true, "\(answer)")
+            // A client that sends all of it receives the response, too.
+            let large = #"{"text":"\#(String(repeating: "a", count: 1_000))"}"#
+            for (body, status) in [(large, 413), (#"{"text":"a"}"#, 201)] {
+                let response = try await send(.post, "/tables/T", to: authority, body: body).response
+                #expect(response.status.code == status)
+            }
         }
     }
 
@@ -127,8 +127,7 @@ struct ServerLimitTests {
                 first.send("}")
                 #expect(try first.receiveAnswer().status == 201)
                 // The reserved memory is available again.
-                let last = try RawConnection(authority)
-                last.send(Self.post(12) + #"{"id":"last"}"#.prefix(12))
+                let last = try RawConnection(authority, sending: Self.post(12) + #"{"id":"last"}"#.prefix(12))
                 #expect(try last.receiveAnswer().status == 400)
                 last.send(Self.post(13) + #"{"id":"last"}"#)
                 #expect(try last.receiveAnswer().status == 201)
@@ -146,9 +145,7 @@ struct ServerLimitTests {
     private static func fillBodies(_ authority: String) throws -> (first: RawConnection, refusal: RawAnswer) {
         let body = #"{"id":"a","text":""# + String(repeating: "x", count: 600) + #""}"#
         func begin() throws -> RawConnection {
-            let connection = try RawConnection(authority)
-            connection.send(post(body.utf8.count) + body.dropLast())
-            return connection
+            try RawConnection(authority, sending: post(body.utf8.count) + body.dropLast())
         }
         var first = try begin()
         // Until the first body arrives, there is room for another.
@@ -159,9 +156,7 @@ struct ServerLimitTests {
                 first = try begin()
             }
             let row = body.replacingOccurrences(of: #""a""#, with: "\"b\(number)\"")
-            let other = try RawConnection(authority)
-            other.send(post(row.utf8.count) + row)
-            let answer = try other.receiveAnswer()
+            let answer = try RawConnection(authority, sending: post(row.utf8.count) + row).receiveAnswer()
             if answer.status == 503 { return (first, answer) }
             #expect(answer.status == 201)
         }
@@ -174,16 +169,15 @@ struct ServerLimitTests {
         "A malformed request is answered with 400 and the reason",
         arguments: [
             "FOO /tables/T HTTP/1.1\r\n", "get /tables/T HTTP/1.1\r\n", "PRI * HTTP/2.0\r\n",
-            "GET /tables/T HTTP/2.0\r\n",
-            "GET tables/T HTTP/1.1\r\n", "GET  HTTP/1.1\r\n", "GET /tables/T HTTP/1.1\r\nContent-Length: x\r\n",
+            "GET /tables/T HTTP/2.0\r\n", "GET tables/T HTTP/1.1\r\n", "GET  HTTP/1.1\r\n",
+            "GET /tables/T HTTP/1.1\r\nContent-Length: x\r\n",
             "GET /tables/T HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n", "\u{0}\u{1}\u{2}\u{3}",
             "GET /tables/T HTTP/1.1\r\n: a\r\n", "{\"id\":\"a\"}",
         ])
     func unreadable(start: String) async throws {
         try await serving { authority in
-            let answer = try #require(RawAnswer(try await exchange(authority, "\(start)\(Self.head)\r\n")))
-            #expect(answer.status == 400)
-            #expect(answer.error?.isEmpty == false)
+            let answer = try await answer(authority, "\(start)\(Self.head)\r\n")
+            #expect(answer.status == 400 && answer.error?.isEmpty == false, "\(answer)")
             #expect(answer.headers["content-type"] == "application/json")
         }
     }
@@ -194,43 +188,42 @@ struct ServerLimitTests {
     func otherMethods(method: String) async throws {
         try await serving { authority in
             let target = method == "CONNECT" ? "example.org:443" : "/tables/T"
-            let text = "\(method) \(target) HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n"
-            let answer = try #require(RawAnswer(try await exchange(authority, text)))
+            let text = "\(method) \(target) HTTP/1.1\r\n\(Self.head)\(Self.closing)\r\n"
+            let answer = try await answer(authority, text)
             #expect((400..<500).contains(answer.status))
-            if method == "HEAD" {
-                #expect(answer.body == "")
-            } else {
-                #expect(answer.error?.isEmpty == false, "\(answer.body)")
-            }
+            #expect(method == "HEAD" ? answer.body == "" : answer.error?.isEmpty == false, "\(answer.body)")
         }
     }
 
     @Test("A request to switch protocols is answered as a normal request and ends the connection")
     func upgrade() async throws {
         try await serving { authority in
-            let text = "GET /tables/T/1 HTTP/1.1\r\n\(Self.head)Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
-            let answer = try #require(RawAnswer(try await exchange(authority, text)))
-            #expect(answer.status == 404)
-            #expect(answer.headers["connection"] == "close")
+            let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+            let answer = try await answer(authority, RawConnection.get("/tables/T/1", headers: upgrade))
+            #expect(answer.status == 404 && answer.headers["connection"] == "close", "\(answer)")
         }
     }
 
     @Test("Pipelined requests are answered in order")
     func pipelining() async throws {
         try await serving { authority in
-            let requests = (0..<20).map { "GET /tables/T\($0)/1 HTTP/1.1\r\n\(Self.head)\r\n" }
-            let last = "GET /tables/Last/1 HTTP/1.1\r\n\(Self.head)Connection: close\r\n\r\n"
+            let requests = (0..<20).map { RawConnection.get("/tables/T\($0)/1") }
+            let last = RawConnection.get("/tables/Last/1", headers: Self.closing)
             let text = try await exchange(authority, requests.joined() + last)
-            let tables = text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) }
-            #expect(tables == (0..<20).map { "T\($0)" } + ["Last"])
+            #expect(Self.missingTables(text) == (0..<20).map { "T\($0)" } + ["Last"])
         }
+    }
+
+    /// Returns the tables in the errors of responses.
+    private static func missingTables(_ text: String) -> [String] {
+        text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) }
     }
 
     @Test("A request of HTTP/1.0 ends the connection")
     func oldVersion() async throws {
         try await serving { authority in
-            let text = try await exchange(authority, "GET /tables/T/1 HTTP/1.0\r\n\(Self.head)\r\n")
-            #expect(RawAnswer(text)?.status == 404)
+            let text = "GET /tables/T/1 HTTP/1.0\r\n\(Self.head)\r\n"
+            #expect(try await answer(authority, text).status == 404)
         }
     }
 
@@ -239,11 +232,8 @@ struct ServerLimitTests {
         try await serving(limits: Self.short { $0.maximumBodySize = 100 }) { authority in
             try await RawConnection.blocking {
                 func ask(_ size: Int) throws -> RawConnection {
-                    let connection = try RawConnection(authority)
-                    connection.send(
-                        "POST /tables/T HTTP/1.1\r\n\(Self.head)Expect: 100-continue\r\nContent-Length: \(size)\r\n\r\n"
-                    )
-                    return connection
+                    let fields = "\(Self.head)Expect: 100-continue\r\nContent-Length: \(size)\r\n"
+                    return try RawConnection(authority, sending: "POST /tables/T HTTP/1.1\r\n\(fields)\r\n")
                 }
                 let connection = try ask(10)
                 #expect(try connection.receive(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -260,12 +250,11 @@ struct ServerLimitTests {
             try await RawConnection.blocking {
                 let connection = try RawConnection(authority, sendLimit: 1)
                 let row = #"{"id":"a","text":"\#(String(repeating: "a", count: 200_000))"}"#
-                connection.send(
-                    "POST /tables/T HTTP/1.1\r\n\(Self.head)Content-Length: \(row.utf8.count)\r\n\r\n\(row)")
+                connection.send(Self.post(row.utf8.count) + row)
                 #expect(try connection.receiveAnswer().status == 201)
                 // More than the buffers of the sockets hold.
-                let request =
-                    "GET /tables/T/a HTTP/1.1\r\n\(Self.head)A: \(String(repeating: "a", count: 60_000))\r\n\r\n"
+                let long = "A: \(String(repeating: "a", count: 60_000))\r\n"
+                let request = RawConnection.get("/tables/T/a", headers: long)
                 var sent = 0
                 while sent < 1_000, connection.send(request) { sent += 1 }
                 #expect(sent < 1_000)
@@ -296,13 +285,26 @@ struct ServerLimitTests {
     func halfClosed() async throws {
         try await serving { authority in
             try await RawConnection.blocking {
-                let connection = try RawConnection(authority)
-                connection.send(
-                    "GET /tables/A/1 HTTP/1.1\r\n\(Self.head)\r\nGET /tables/B/1 HTTP/1.1\r\n\(Self.head)\r\n")
+                let requests = ["A", "B"].map { RawConnection.get("/tables/\($0)/1") }
+                let connection = try RawConnection(authority, sending: requests.joined())
                 connection.closeOutput()
-                let text = try connection.receiveToEnd()
-                #expect(text.matches(of: #/there is no table \\"(\w+)\\"/#).map { String($0.output.1) } == ["A", "B"])
+                #expect(try Self.missingTables(connection.receiveToEnd()) == ["A", "B"])
             }
+        }
+    }
+
+    @Test("Concurrent requests are all answered")
+    func concurrentRequests() async throws {
+        try await serving { authority in
+            try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+                for number in 0..<50 {
+                    let row = #"{"id":"\#(number)","number":\#(number)}"#
+                    group.addTask { try await send(.post, "/tables/T", to: authority, body: row).response.status }
+                }
+                for try await status in group { #expect(status == .created) }
+            }
+            let page = try await send(.get, "/tables/T?$top=1&$inlinecount=allpages", to: authority)
+            #expect(String(decoding: page.body, as: UTF8.self).contains(#""count":50"#))
         }
     }
 }
