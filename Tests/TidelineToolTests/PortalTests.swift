@@ -12,19 +12,12 @@ struct PortalTests {
 
     init() throws { tool = try Tool() }
 
-    private func report(_ store: String = "client.db") throws -> StatusCommand.Report {
-        let output = try tool.todo("status", "--json", store: store)
-        return try JSONDecoder().decode(StatusCommand.Report.self, from: Data(output.out.utf8))
-    }
-
     private func texts(_ store: String = "client.db") throws -> [String] {
-        let output = try tool.todo("list", "--json", store: store)
-        return try JSONDecoder().decode([TodoItem].self, from: Data(output.out.utf8)).compactMap(\.text).sorted()
+        try tool.items(store: store).compactMap(\.text).sorted()
     }
 
     private func sync(_ url: String, _ store: String = "client.db") throws {
-        let output = try tool.todo("sync", "--url", url, store: store)
-        #expect(output.status == 0, "\(output.err)")
+        try tool.todo("sync", "--url", url, store: store).expect(0)
     }
 
     /// Syncs three items with a server, which then stops, and adds, edits, and removes one item each.
@@ -33,21 +26,22 @@ struct PortalTests {
     private func makeEdits() throws -> String {
         let (server, url) = try tool.startServer()
         defer { server.stop() }
-        for text in ["Buy milk", "Buy jam", "Buy rice"] { #expect(try tool.todo("add", text).status == 0) }
+        let ids = try ["Buy milk", "Buy jam", "Buy rice"].map { try tool.add($0) }
         try sync(url)
-        let items = try JSONDecoder().decode([TodoItem].self, from: Data(tool.todo("list", "--json").out.utf8))
-        func id(_ text: String) throws -> String { try #require(items.first { $0.text == text }).id }
-        #expect(try tool.todo("add", "Buy tea").status == 0)
-        #expect(try tool.todo("edit", id("Buy milk"), "Buy oat milk").status == 0)
-        #expect(try tool.todo("rm", id("Buy rice")).status == 0)
+        _ = try tool.add("Buy tea")
+        try tool.todo("edit", ids[0], "Buy oat milk").expect(0)
+        try tool.todo("rm", ids[2]).expect(0)
         return url
     }
 
-    private func port(_ url: String) throws -> Int { try #require(url.split(separator: ":").last.flatMap { Int($0) }) }
+    /// Starts a portal at the address of a server.
+    private func startPortal(at url: String, _ answers: [HotelPortal.Answer]) async throws -> HotelPortal {
+        try await HotelPortal(port: #require(Int(port(of: url))), answers: answers)
+    }
 
     /// Starts the server again at its address.
     private func restartServer(_ url: String) throws {
-        #expect(try tool.startServer("--port", "\(port(url))").url == url)
+        #expect(try tool.startServer("--port", port(of: url)).url == url)
     }
 
     private static let expected = ["Buy jam", "Buy oat milk", "Buy tea"]
@@ -57,20 +51,20 @@ struct PortalTests {
         arguments: HotelPortal.Answer.allCases)
     func sync(_ answer: HotelPortal.Answer) async throws {
         let url = try makeEdits()
-        let portal = try await HotelPortal(port: port(url), answers: [answer])
+        let portal = try await startPortal(at: url, [answer])
         let refused = try tool.todo("sync", "--url", url)
         try await portal.end()
         #expect(refused.status == 1)
         #expect(
             refused.err.contains(answer == .redirect ? HotelPortal.address : HotelPortal.title)
                 && refused.err.contains("the service at \(url)"), "\(refused.err)")
-        #expect(try report().pending.map(\.kind) == ["insert", "update", "delete"])
-        #expect(try report().errors.isEmpty)
+        #expect(try tool.report().pending.map(\.kind) == ["insert", "update", "delete"])
+        #expect(try tool.report().errors.isEmpty)
         #expect(try texts() == Self.expected)
         try restartServer(url)
         try sync(url)
         try sync(url, "other.db")
-        #expect(try report().pending.isEmpty)
+        #expect(try tool.report().pending.isEmpty)
         #expect(try texts() == Self.expected && texts("other.db") == Self.expected)
     }
 
@@ -78,19 +72,17 @@ struct PortalTests {
     func watch() async throws {
         let url = try makeEdits()
         let answers = HotelPortal.Answer.allCases.filter { $0 != .redirect }
-        let portal = try await HotelPortal(port: port(url), answers: answers)
+        let portal = try await startPortal(at: url, answers)
         let watcher = try tool.startTodo("sync", "--watch", "--url", url)
         #expect(watcher.readLine(within: WaitLimit.seconds) == "sending 3 changes")
         let line = try #require(watcher.readLine(within: WaitLimit.seconds))
         #expect(line.hasPrefix("offline: ") && line.contains(HotelPortal.title), "\(line)")
-        try await suspendUntil("a request for each kind of answer") {
-            portal.requests >= answers.count
-        }
-        #expect(try report().pending.map(\.kind) == ["insert", "update", "delete"])
+        try await suspendUntil("a request for each kind of answer") { portal.requests >= answers.count }
+        #expect(try tool.report().pending.map(\.kind) == ["insert", "update", "delete"])
         try await portal.end()
         try restartServer(url)
         while let line = watcher.readLine(within: WaitLimit.seconds), line != "in sync" {}
-        #expect(try report().pending.isEmpty)
+        #expect(try tool.report().pending.isEmpty)
         try sync(url, "other.db")
         #expect(try texts() == Self.expected && texts("other.db") == Self.expected)
         watcher.signal(SIGINT)
@@ -101,14 +93,14 @@ struct PortalTests {
     func webPage() async throws {
         let (first, url) = try tool.startServer()
         first.stop()
-        let portal = try await HotelPortal(port: port(url), answers: [.page])
+        let portal = try await startPortal(at: url, [.page])
         let program = tool.executable.deletingLastPathComponent().appendingPathComponent("TodoWeb")
         let client = try ToolProcess(
             ["--server", url, "--database", tool.path("web.db"), "--port", "0"], executable: program)
         defer { client.stop() }
         let address = try #require(client.readLine(within: WaitLimit.seconds)?.split(separator: "/").last)
-        let events = try RawConnection(String(address))
-        events.send("GET /events HTTP/1.1\r\nHost: \(address)\r\n\r\n")
+        let events = try RawConnection(
+            String(address), sending: "GET /events HTTP/1.1\r\nHost: \(address)\r\n\r\n")
         let offline = try events.receive(until: #""text":"offline: "#, HotelPortal.title)
         #expect(offline.contains("the service at "))
         try await portal.end()

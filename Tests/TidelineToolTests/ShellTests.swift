@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Shell of the to-do list")
 struct ShellTests {
+    private let tool: Tool
+
+    init() throws { tool = try Tool() }
+
     @Test(
         "A line is split into words as in a shell",
         arguments: [
@@ -23,8 +27,7 @@ struct ShellTests {
         arguments: ["sqlite:todo.db,durability=full", "", "my list.db", "it's", "$(id)", "a|b", "a;b", "\\"])
     func quotedWord(word: String) throws {
         #expect(try CommandWords.split(shellWord(word)) == [word])
-        let shell = URL(fileURLWithPath: "/bin/sh")
-        #expect(try ToolProcess.run(["-c", "printf %s \(shellWord(word))"], executable: shell).out == word)
+        #expect(try ToolProcess.run("/bin/sh", "-c", "printf %s \(shellWord(word))").out == word)
     }
 
     @Test("An unclosed quote or escape is refused", arguments: ["add 'x", "add \"x", "add x\\", "\"\\"])
@@ -32,20 +35,21 @@ struct ShellTests {
         #expect(throws: ToolError.self) { try CommandWords.split(line) }
     }
 
-    /// Runs lines in a shell over an in-memory store.
-    private func replies(to lines: [String]) throws -> [ShellReply] {
-        let tool = try Tool()
-        let shell = try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
-        return try lines.map { line in
-            try shell.write(line: line)
-            return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))
-        }
+    /// Starts a shell over an in-memory store.
+    private func startShell() throws -> ToolProcess {
+        try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
+    }
+
+    private func reply(to line: String, of shell: ToolProcess) throws -> ShellReply {
+        try shell.write(line: line)
+        return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))
     }
 
     @Test("An in-memory store keeps its rows between lines, and a failed line changes nothing")
     func session() throws {
+        let shell = try startShell()
         let lines = ["add 'Buy  milk'", "rm ''", "foo", "add --stdin", "list --store sqlite:x", "shell", "", "list"]
-        let replies = try replies(to: lines)
+        let replies = try lines.map { try reply(to: $0, of: shell) }
         #expect(replies.map(\.status) == [0, 1, 64, 1, 1, 1, 0, 0])
         #expect(replies[0].out.hasPrefix("added ") && replies[0].out.hasSuffix(" Buy  milk\n"))
         #expect(replies[1].err.contains("the id is empty"))
@@ -56,13 +60,9 @@ struct ShellTests {
 
     @Test("A line that sync prints to resolve a conflict resolves it in the shell")
     func resolvingLine() async throws {
-        let tool = try Tool()
         let (_, url) = try tool.startServer()
-        let shell = try tool.start(["todo", "shell", "--json", "--store", "sqlite::memory:"])
-        func reply(_ line: String) throws -> ShellReply {
-            try shell.write(line: line)
-            return try JSONDecoder().decode(ShellReply.self, from: Data(#require(shell.readLine()).utf8))
-        }
+        let shell = try startShell()
+        func reply(_ line: String) throws -> ShellReply { try self.reply(to: line, of: shell) }
         _ = try await send(.post, "/tables/TodoItem", to: url, body: #"{"id":"one","text":"old"}"#)
         #expect(try reply("sync --url \(url)").status == 0)
         #expect(try reply("edit one mine").status == 0)
@@ -74,13 +74,13 @@ struct ShellTests {
 
     @Test("Help is a reply, not a failure")
     func help() throws {
-        let replies = try replies(to: ["help add", "list --help"])
+        let shell = try startShell()
+        let replies = try ["help add", "list --help"].map { try reply(to: $0, of: shell) }
         #expect(replies.allSatisfy { $0.status == 0 && $0.out.contains("USAGE") && $0.err.isEmpty })
     }
 
     @Test("Without --json the output is that of the commands; exit ends the shell, and later lines are not read")
     func plain() throws {
-        let tool = try Tool()
         let shell = try tool.startTodo("shell")
         for line in ["add Milk", "exit", "add Bread"] { try shell.write(line: line) }
         #expect(shell.readLine()?.hasSuffix("Milk") == true)

@@ -13,23 +13,12 @@ struct TodoCommandTests {
 
     init() throws { tool = try Tool() }
 
-    /// Adds an item and returns its id.
-    private func add(_ text: String) throws -> String {
-        let output = try tool.todo("add", text)
-        #expect(output.status == 0, "\(output.err)")
-        return String(output.out.split(separator: " ")[1])
-    }
-
     private func run(_ arguments: [String]) throws -> ToolProcess.Output {
-        let store = ["--store", "sqlite:\(tool.path("client.db"))"]
-        return try ToolProcess.run(["todo"] + arguments + store, executable: tool.executable)
+        try tool.run(["todo"] + arguments + ["--store", "sqlite:\(tool.path("client.db"))"])
     }
 
-    private func items(store: String = "client.db") throws -> [TodoItem] {
-        let output = try tool.todo("list", "--json", store: store)
-        #expect(output.status == 0, "\(output.err)")
-        return try JSONDecoder().decode([TodoItem].self, from: Data(output.out.utf8))
-    }
+    /// Returns the command in a line of an output.
+    private func words(_ line: String) throws -> [String] { try Array(CommandWords.split(line).dropFirst()) }
 
     @Test("Two lists in different dialects are synced with the same server", arguments: ["zumo2", "datasync3"])
     func dialects(_ assumed: String) throws {
@@ -37,27 +26,23 @@ struct TodoCommandTests {
         func sync(_ dialect: String, _ store: String) throws -> ToolProcess.Output {
             try tool.todo("sync", "--url", url, "--dialect", dialect, store: store)
         }
-        let id = try add("Buy milk")
+        let id = try tool.add("Buy milk")
         #expect(try sync("datasync3", "client.db").status == 0)
         #expect(try sync("zumo2", "other.db").status == 0)
         #expect(try tool.todo("edit", id, "Buy", "bread", store: "other.db").status == 0)
         #expect(try tool.todo("done", id).status == 0)
         #expect(try sync("zumo2", "other.db").status == 0)
         // Both have changed the item since.
-        let conflict = try sync("datasync3", "client.db")
-        #expect(conflict.status == 1)
+        let conflict = try sync("datasync3", "client.db").expect(1)
         // A line of the output is a command that can be pasted.
         let lines = conflict.err.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(lines.contains { $0.hasPrefix("tideline ") && $0.contains(" --mine -- ") }, "\(conflict.err)")
         let line = try #require(lines.first { $0.hasPrefix("tideline ") && $0.contains(" --server -- ") })
-        let words = try CommandWords.split(line).dropFirst()
-        #expect(try ToolProcess.run(Array(words), executable: tool.executable).status == 0, "\(line)")
+        try tool.run(words(line)).expect(0)
         #expect(try tool.todo("done", id).status == 0)
         #expect(try sync("datasync3", "client.db").status == 0)
         #expect(try sync("zumo2", "other.db").status == 0)
-        for store in ["client.db", "other.db"] {
-            #expect(try items(store: store).map(\.text) == ["Buy bread"])
-        }
+        for store in ["client.db", "other.db"] { #expect(try tool.items(store: store).map(\.text) == ["Buy bread"]) }
     }
 
     @Test("A line that resolves a conflict names one item, if ids begin alike or with a hyphen, or are escaped")
@@ -77,22 +62,20 @@ struct TodoCommandTests {
         let conflicts = try tool.todo("sync", "--url", url).err.split(separator: "\n").map(String.init)
         func resolve(_ id: String) throws -> ToolProcess.Output {
             let lines = conflicts.filter { $0.contains(" --server -- ") }
-            let line = try #require(lines.first { try CommandWords.split($0).last == id }, "\(conflicts)")
-            return try ToolProcess.run(Array(CommandWords.split(line).dropFirst()), executable: tool.executable)
+            let line = try #require(lines.first { try words($0).last == id }, "\(conflicts)")
+            return try tool.run(words(line))
         }
         try resolve("item-0001").expect(0, "restored the server's item-0001;")
         try resolve("item-0001").expect(1, "has nothing to resolve")
         try resolve("-dash").expect(0, "restored the server's -dash;")
         try resolve(#"a\u{202E}b"#).expect(0, "restored the server's")
-        let status = try tool.todo("status", "--json").out
-        let report = try JSONDecoder().decode(StatusCommand.Report.self, from: Data(status.utf8))
-        #expect(report.errors.map(\.id) == ["item-00012"])
+        #expect(try tool.report().errors.map(\.id) == ["item-00012"])
     }
 
     @Test("Items are added, listed, done, edited and removed, offline")
     func story() throws {
-        let milk = try add("Buy milk")
-        let plants = try add("Water the plants")
+        let milk = try tool.add("Buy milk")
+        let plants = try tool.add("Water the plants")
         #expect(try tool.todo("done", String(milk.prefix(8))).out.contains("[x] Buy milk"))
         #expect(try tool.todo("edit", plants, "Water", "all", "plants").status == 0)
         let open = try tool.todo("list").out
@@ -100,44 +83,39 @@ struct TodoCommandTests {
         #expect(try tool.todo("list", "--all").out.contains("* [x] Buy milk"))
         #expect(try tool.todo("done", "--undo", milk).out.contains("[ ] Buy milk"))
         #expect(try tool.todo("rm", milk).status == 0)
-        #expect(try items().map(\.text) == ["Water all plants"])
+        #expect(try tool.items().map(\.text) == ["Water all plants"])
         #expect(try tool.todo("status").out.contains("1 item, 1 change to push"))
     }
 
     @Test("An ID that is unknown or matches several items is an error and changes nothing")
     func ids() throws {
-        _ = try add("one")
+        _ = try tool.add("one")
         for command in ["done", "rm"] {
             try tool.todo(command, "nothing-like-it").expect(1, #"there is no item "nothing-like-it""#)
         }
-        #expect(try items().count == 1)
+        #expect(try tool.items().count == 1)
         #expect(try tool.todo("resolve").err.contains("nothing to resolve"))
     }
 
-    @Test("An empty ID, as from an unset variable in a script, never matches the only item")
-    func emptyID() throws {
-        _ = try add("one")
+    @Test("An empty ID, as from an unset variable in a script, never matches the only item; a blank text is refused")
+    func emptyArguments() throws {
+        let id = try tool.add("one")
         for arguments in [["done", ""], ["edit", "", "two"], ["rm", ""], ["resolve", "", "--server"]] {
             try run(arguments).expect(1, "the id is empty")
         }
-        #expect(try items().map(\.text) == ["one"])
-    }
-
-    @Test("A blank text is refused", arguments: ["", "  ", "\t\n"])
-    func blankText(text: String) throws {
-        let id = try add("one")
-        for arguments in [["add", text], ["edit", id, text]] {
-            try run(arguments).expect(64, "Error: ", "the text is empty")
+        for text in ["", "  ", "\t\n"] {
+            try run(["add", text]).expect(64, "Error: ", "the text is empty")
+            try run(["edit", id, text]).expect(64, "Error: ", "the text is empty")
         }
-        #expect(try items().map(\.text) == ["one"])
+        #expect(try tool.items().map(\.text) == ["one"])
     }
 
     @Test("Control characters in a text do not break a line or reach the terminal")
     func controlCharacters() throws {
-        _ = try add("a\u{1B}[2Jb\n\u{202E}c")
+        _ = try tool.add("a\u{1B}[2Jb\n\u{202E}c")
         let list = try tool.todo("list").out
         #expect(list.hasSuffix(#"[ ] a\u{1B}[2Jb\n\u{202E}c"# + "\n"))
-        #expect(try items().map(\.text) == ["a\u{1B}[2Jb\n\u{202E}c"])
+        #expect(try tool.items().map(\.text) == ["a\u{1B}[2Jb\n\u{202E}c"])
     }
 
     @Test(
@@ -148,10 +126,10 @@ struct TodoCommandTests {
         ])
     func hostileText(text: String) throws {
         let (_, url) = try tool.startServer()
-        _ = try add(text)
+        _ = try tool.add(text)
         #expect(try tool.todo("sync", "--url", url).status == 0)
         #expect(try tool.todo("sync", "--url", url, store: "other.db").status == 0)
-        #expect(try items(store: "other.db").map { $0.text.map { Array($0.utf8) } } == [Array(text.utf8)])
+        #expect(try tool.items(store: "other.db").map { $0.text.map { Array($0.utf8) } } == [Array(text.utf8)])
     }
 
     @Test("Lines of standard input, one of a megabyte and one with a NUL, are each acknowledged")
@@ -163,17 +141,17 @@ struct TodoCommandTests {
             #expect(adder.readLine()?.hasPrefix("added ") == true)
         }
         #expect(adder.killNow() == 128 + SIGKILL)
-        #expect(try Set(items().compactMap(\.text)) == [long, "a\u{0}b"])
+        #expect(try Set(tool.items().compactMap(\.text)) == [long, "a\u{0}b"])
     }
 
     @Test("An unreachable server or an invalid address: status 1, a clear error, nothing lost")
     func unreachable() throws {
-        _ = try add("one")
+        _ = try tool.add("one")
         try tool.todo("sync", "--url", "http://127.0.0.1:1").expect(1, "cannot reach http://127.0.0.1:1", "refused")
         for url in ["nowhere", "ftp://127.0.0.1", "http://"] {
             try tool.todo("sync", "--url", url).expect(64, "\"\(url)\" is not a valid server address")
         }
-        #expect(try items().map(\.text) == ["one"])
+        #expect(try tool.items().map(\.text) == ["one"])
         let status = try tool.todo("status").out
         #expect(status.contains("1 item, 1 change to push") && status.contains("failed: "))
     }
@@ -181,9 +159,8 @@ struct TodoCommandTests {
     @Test("A store file that is a folder, not a database, truncated, or of a newer format: status 1 and the path")
     func damagedStores() throws {
         try FileManager.default.createDirectory(atPath: tool.path("folder"), withIntermediateDirectories: true)
-        try Data("This is no database, but a text of some length.".utf8).write(
-            to: URL(fileURLWithPath: tool.path("text")))
-        _ = try tool.todo("add", "one", store: "good.db")
+        try tool.write("This is no database, but a text of some length.", to: "text")
+        _ = try tool.add("one", store: "good.db")
         let good = try Data(contentsOf: URL(fileURLWithPath: tool.path("good.db")))
         try good.prefix(good.count / 2).write(to: URL(fileURLWithPath: tool.path("cut")))
         // The format version is SQLite's user_version: four bytes at offset 60.
@@ -199,25 +176,23 @@ struct TodoCommandTests {
 
     @Test("A store opened read-only lists items, and refuses to add one")
     func readOnly() throws {
-        _ = try add("one")
+        _ = try tool.add("one")
         let location = "sqlite:\(tool.path("client.db")),read-only=yes"
         try tool.run("todo", "list", "--store", location).expect(0, "one")
         try tool.run("todo", "add", "two", "--store", location).expect(1, "readOnly")
-        #expect(try items().count == 1)
+        #expect(try tool.items().count == 1)
     }
 
     @Test("Items and the status are shown on a read-only medium", .enabled(if: geteuid() == 0))
     func readOnlyMedium() throws {
-        func run(_ program: String, _ arguments: String...) throws -> Bool {
-            try ToolProcess.run(arguments, executable: URL(fileURLWithPath: "/bin/\(program)")).status == 0
-        }
-        guard try run("mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", tool.folder.path) else { return }
-        defer { _ = try? run("umount", tool.folder.path) }
-        _ = try add("one")
-        try #require(try run("mount", "-o", "remount,ro", tool.folder.path))
-        #expect(try items().map(\.text) == ["one"])
-        let status = try tool.todo("status")
-        #expect(status.status == 0 && status.out.contains("1 item, 1 change to push"), "\(status.out)\(status.err)")
+        let folder = tool.folder.path
+        let mount = try ToolProcess.run("/bin/mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", folder)
+        guard mount.status == 0 else { return }
+        defer { _ = try? ToolProcess.run("/bin/umount", folder) }
+        _ = try tool.add("one")
+        try #require(ToolProcess.run("/bin/mount", "-o", "remount,ro", folder).status == 0)
+        #expect(try tool.items().map(\.text) == ["one"])
+        try tool.todo("status").expect(0, "1 item, 1 change to push")
         try tool.todo("add", "two").expect(1, "readOnly")
     }
 }

@@ -29,9 +29,7 @@ struct TodoMessageTests {
 
     @Test("A command that only reads creates no store and no table")
     func makesNothing() throws {
-        for command in ["list", "status"] {
-            try tool.todo(command).expect(1, "client.db; add an item, or name")
-        }
+        for command in ["list", "status"] { try tool.todo(command).expect(1, "client.db; add an item, or name") }
         #expect(!FileManager.default.fileExists(atPath: tool.path("client.db")))
         #expect(try tool.todo("list", store: "folder/client.db").status == 1)
         let location = try StoreLocation(parsing: "sqlite:\(tool.path("client.db"))")
@@ -49,8 +47,8 @@ struct TodoMessageTests {
         "An in-memory store warns that nothing is kept, and needs no colon",
         arguments: ["memory", "memory:", "sqlite::memory:"])
     func memory(store: String) throws {
-        let output = try tool.run("todo", "add", "one", "--store", store)
-        #expect(output.status == 0 && output.err.contains("keeps nothing"), "\(output.err)")
+        let output = try tool.run("todo", "add", "one", "--store", store).expect(0)
+        #expect(output.err.contains("keeps nothing"), "\(output.err)")
         #expect(try tool.todo("add", "one").err.isEmpty)
     }
 
@@ -58,15 +56,14 @@ struct TodoMessageTests {
         "An unknown command is named, with a suggestion",
         arguments: [(["serv"], "serve"), (["todo", "lst"], "list"), (["todo", "snyc", "--json"], "sync")])
     func suggestions(words: [String], meant: String) throws {
-        try ToolProcess.run(words, executable: tool.executable).expect(64, "Did you mean \"\(meant)\"?")
+        try tool.run(words).expect(64, "Did you mean \"\(meant)\"?")
     }
 
     @Test("A failed sync also prints JSON, with what was sent and what is pending")
     func failingJSON() throws {
         #expect(try tool.todo("add", "one").status == 0)
-        let output = try tool.todo("sync", "--json", "--url", "http://127.0.0.1:1")
-        #expect(output.status == 1)
-        let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(output.out.utf8))
+        let output = try tool.todo("sync", "--json", "--url", "http://127.0.0.1:1").expect(1)
+        let report = try output.json(SyncCommand.Report.self)
         #expect(report.pushed == 0 && report.pending == 1 && report.error?.code == "network")
     }
 
@@ -80,7 +77,7 @@ struct TodoMessageTests {
         let output = try store.write { _ in
             try tool.run("todo", "sync", "--json", "--url", url, "--store", location)
         }
-        let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(output.out.utf8))
+        let report = try output.json(SyncCommand.Report.self)
         #expect(output.status == 1 && report.pending == 1 && report.error != nil, "\(output)")
         #expect(output.err.contains("the sync could not be recorded"), "\(output)")
     }
@@ -88,12 +85,11 @@ struct TodoMessageTests {
     @Test("After a failure, the status shows the next sync that succeeds, also without changes")
     func recovery() throws {
         let (server, url) = try tool.startServer()
-        let port = try #require(url.split(separator: ":").last.map(String.init))
         #expect(try tool.todo("sync", "--url", url).status == 0)
         server.stop()
         #expect(try tool.todo("sync", "--url", url).status == 1)
         #expect(try tool.todo("status").out.contains("failed: cannot reach"))
-        _ = try tool.startServer("--port", port)
+        _ = try tool.startServer("--port", port(of: url))
         #expect(try tool.todo("sync", "--url", url).status == 0)
         #expect(try tool.todo("status").out.contains(": pushed 0, stored 0"))
     }
@@ -101,13 +97,11 @@ struct TodoMessageTests {
     @Test(
         "An insert that the server refuses: sync says how to resolve it, and resolve reports that the item is removed")
     func refusedInsert() throws {
-        try Data("tables: { TodoItem: { columns: { other: string } } }".utf8).write(
-            to: URL(fileURLWithPath: tool.path("schema.yaml")))
-        let (_, url) = try tool.startServer("--schema", tool.path("schema.yaml"), "--no-create-tables")
+        let schema = try tool.write("tables: { TodoItem: { columns: { other: string } } }", to: "schema.yaml")
+        let (_, url) = try tool.startServer("--schema", schema, "--no-create-tables")
         #expect(try tool.todo("add", "one").status == 0)
-        let failed = try tool.todo("sync", "--url", url, "--json")
-        #expect(failed.status == 1 && failed.err.contains("removes the item"), "\(failed.err)")
-        let report = try JSONDecoder().decode(SyncCommand.Report.self, from: Data(failed.out.utf8))
+        let failed = try tool.todo("sync", "--url", url, "--json").expect(1, "removes the item")
+        let report = try failed.json(SyncCommand.Report.self)
         #expect(report.error?.code == "completedWithErrors" && report.errors.map(\.kind) == ["insert"])
         try tool.todo("resolve", "--server").expect(0, "removed")
         #expect(try tool.todo("list").out == "nothing to do\n")
@@ -139,11 +133,7 @@ struct TodoMessageTests {
         server.signal(SIGSTOP)
         let sync = try tool.startTodo("sync", "--url", url)
         var attempts: Int64 = 0
-        for _ in 1...200 where attempts == 0 {
-            let status = try tool.todo("status", "--json")
-            attempts = try JSONDecoder().decode(StatusCommand.Report.self, from: Data(status.out.utf8)).pending[0]
-                .attempts
-        }
+        for _ in 1...200 where attempts == 0 { attempts = try tool.report().pending[0].attempts }
         #expect(attempts == 1)
         #expect(try tool.todo("status").out.contains("insert, tried 1 time"))
         sync.signal(SIGINT)

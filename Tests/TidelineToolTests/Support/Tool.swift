@@ -37,6 +37,19 @@ struct Tool {
         try run(["todo", command, "--store", "sqlite:\(path(store))"] + arguments)
     }
 
+    /// Adds an item, and returns its identifier.
+    func add(_ text: String, store: String = "client.db") throws -> String {
+        String(try todo("add", text, store: store).expect(0).out.split(separator: " ")[1])
+    }
+
+    /// Returns all items of a list.
+    func items(store: String = "client.db") throws -> [TodoItem] {
+        try todo("list", "--json", store: store).expect(0).json()
+    }
+
+    /// Returns the status of the list.
+    func report() throws -> StatusCommand.Report { try todo("status", "--json").json() }
+
     /// Starts a command of the to-do list that does not end by itself.
     func startTodo(_ command: String, _ arguments: String..., store: String = "client.db") throws -> ToolProcess {
         try start(["todo", command, "--store", "sqlite:\(path(store))"] + arguments)
