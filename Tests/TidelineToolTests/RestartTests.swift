@@ -25,7 +25,7 @@ struct RestartTests {
     @Test("A request is answered or its connection ends, and none is accepted and forgotten")
     func restarts() async throws {
         let (first, url) = try tool.startServer()
-        let port = try #require(url.split(separator: ":").last.map(String.init))
+        let port = try port(of: url)
         first.stop()
         let outcomes = Mutex(Outcomes())
         let isOver = Mutex(false)
@@ -41,8 +41,7 @@ struct RestartTests {
             // A check examines the address, too.
             if round.isMultiple(of: 2) {
                 let location = tool.location(.sqlite, "server")
-                let check = try tool.run("serve", "--check", "--port", port, "--store", location)
-                #expect(check.status == 0, "\(check)")
+                try tool.run("serve", "--check", "--port", port, "--store", location).expect(0)
             }
             let (server, _) = try tool.startServer("--port", port)
             try await suspendUntil("requests to be answered") { outcomes.withLock { $0.answered > answered + 16 } }
@@ -56,12 +55,11 @@ struct RestartTests {
 
     /// Sends one request on a new connection.
     private static func ask(_ authority: String, _ outcomes: borrowing Mutex<Outcomes>) {
-        guard let connection = try? RawConnection(authority) else {
+        guard let connection = try? RawConnection(authority, sending: RawConnection.get("/.health")) else {
             outcomes.withLock { $0.refused += 1 }
             usleep(1_000)
             return
         }
-        connection.send("GET /.health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let isOver = connection.waits(milliseconds: 20_000)
         outcomes.withLock { outcomes in
             if !isOver {
@@ -74,22 +72,21 @@ struct RestartTests {
         }
     }
 
+    private static func status(_ path: String, _ url: String) throws -> Int {
+        try RawConnection(url, sending: RawConnection.get(path)).receiveAnswer().status
+    }
+
     @Test("After SIGTERM, a server is not ready, answers requests for some time, and then refuses connections")
     func drain() async throws {
         let (server, url) = try tool.startServer("--drain", "3600", "--shutdown-timeout", "3600")
-        func status(_ path: String) throws -> Int {
-            let connection = try RawConnection(url)
-            connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n\r\n")
-            return try connection.receiveAnswer().status
-        }
-        #expect(try status("/.ready") == 200)
+        #expect(try Self.status("/.ready", url) == 200)
         // Without a certificate, there is nothing to read again.
         server.signal(SIGHUP)
-        #expect(try status("/.ready") == 200)
+        #expect(try Self.status("/.ready", url) == 200)
         server.signal(SIGTERM)
-        try await suspendUntil("the server not to be ready") { try status("/.ready") == 503 }
-        #expect(try status("/.health") == 200)
-        #expect(try status("/tables/TodoItem") == 200)
+        try await suspendUntil("the server not to be ready") { try Self.status("/.ready", url) == 503 }
+        #expect(try Self.status("/.health", url) == 200)
+        #expect(try Self.status("/tables/TodoItem", url) == 200)
         let (short, shortURL) = try tool.startServer("--drain", "1", "--store", "memory")
         short.signal(SIGTERM)
         #expect(short.wait() == 0)
@@ -103,9 +100,7 @@ struct RestartTests {
         for _ in 0..<20 { server.signal(SIGHUP) }
         #expect(line?.hasPrefix("listening on ") == true)
         let url = try #require(line?.split(separator: " ").last)
-        let connection = try RawConnection(String(url))
-        connection.send("GET /.ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        #expect(try connection.receiveAnswer().status == 200)
+        #expect(try Self.status("/.ready", String(url)) == 200)
     }
 }
 #endif

@@ -39,16 +39,11 @@ struct SimulateCommandTests {
             SimulationSchedule.self, from: try Data(contentsOf: URL(fileURLWithPath: tool.path(name))))
     }
 
-    private func report(_ text: String) throws -> SimulationReport {
-        try JSONDecoder().decode(SimulationReport.self, from: Data(text.utf8))
-    }
-
     // MARK: Results
 
     @Test("Seeds without a violation exit with status 0, and the last line has the numbers")
     func success() throws {
-        let output = try run(["--seeds", "1..4", "--jobs", "2", "--steps", "6"])
-        #expect(output.status == 0, "\(output)")
+        let output = try run(["--seeds", "1..4", "--jobs", "2", "--steps", "6"]).expect(0)
         #expect(output.err.isEmpty)
         let lines = output.out.split(separator: "\n")
         #expect(lines.count == 2)
@@ -62,8 +57,8 @@ struct SimulateCommandTests {
         let options = ["--seeds", "3", "--steps", "8", "--json", "--store"]
         // A push over a store that processes share also takes and releases its lease.
         let other = ["sqlite": "lmdb", "lmdb": "sqlite"][engine.name] ?? "memory"
-        let expected = try report(try run(options + [other]).out)
-        let found = try report(try run(options + [engine.name]).out)
+        let expected = try run(options + [other]).json(SimulationReport.self)
+        let found = try run(options + [engine.name]).json(SimulationReport.self)
         #expect(found.seeds == 1)
         #expect(found.worldSteps == expected.worldSteps)
         #expect(try leftovers().isEmpty)
@@ -77,11 +72,10 @@ struct SimulateCommandTests {
         let schedule = try schedule("schedule.json")
         #expect(schedule.seed == 9 && schedule.devices == 2 && schedule.steps.count == 30)
         #expect(schedule.steps.allSatisfy { $0.faults.isEmpty && $0.kill == nil && $0.cancel == nil })
-        let services = (1...4).map { seed in
-            ["--seeds", "\(seed)", "--services", "8", "--save", tool.path("services-\(seed).json")]
+        let counts = try (1...4).map { seed in
+            try run(["--seeds", "\(seed)", "--services", "8", "--save", saved]).expect(0)
+            return try self.schedule("schedule.json").services
         }
-        for options in services { #expect(try run(options).status == 0) }
-        let counts = try (1...4).map { try self.schedule("services-\($0).json").services }
         #expect(counts.allSatisfy { (2...8).contains($0) } && Set(counts).count > 1, "\(counts)")
     }
 
@@ -91,24 +85,18 @@ struct SimulateCommandTests {
         let runs = try [
             ["--seeds", "11", "--save", saved], ["--seeds", "11"], ["--seeds", "11", "--store", "lmdb"],
             ["--replay", saved],
-        ].map { try timeline(try run($0 + ["--timeline"])) }
+        ].map { try run($0 + ["--timeline"]).expect(0).out.split(separator: "\n").dropFirst().dropLast() }
         #expect(runs[0].count > 24)
         #expect(Set(runs).count == 1)
     }
 
-    private func timeline(_ output: ToolProcess.Output) throws -> [Substring] {
-        #expect(output.status == 0, "\(output)")
-        return Array(output.out.split(separator: "\n").dropFirst().dropLast())
-    }
-
     @Test("With --minutes, further seeds are simulated until the time is over")
     func minutes() throws {
-        let output = try run(["--seeds", "18446744073709551614", "--minutes", "1000", "--json"])
+        let output = try run(["--seeds", "18446744073709551614", "--minutes", "1000", "--json"]).expect(0)
         // There are only two more seeds.
-        #expect(output.status == 0)
-        #expect(try report(output.out).seeds == 2)
+        #expect(try output.json(SimulationReport.self).seeds == 2)
         let short = try run(["--seeds", "1..2", "--minutes", "0.000001", "--json"])
-        #expect(try report(short.out).seeds <= 1)
+        #expect(try short.json(SimulationReport.self).seeds <= 1)
     }
 
     // MARK: Violations
@@ -116,8 +104,7 @@ struct SimulateCommandTests {
     @Test("A violation exits with status 1, is printed with a shorter schedule, and can be repeated")
     func violation() throws {
         let (file, saved) = (try write(failing), tool.path("tideline-simulation-5.json"))
-        let output = try run(["--replay", file, "--save", saved])
-        #expect(output.status == 1)
+        let output = try run(["--replay", file, "--save", saved]).expect(1)
         #expect(output.out.contains("seed 5: the queue becomes empty: device 0 still has 1 operation: Todo r1"))
         #expect(output.out.contains("(1 of 3 steps are needed)"))
         #expect(output.out.contains("Repeat it with: tideline simulate --replay \(file)\n"))
@@ -127,9 +114,8 @@ struct SimulateCommandTests {
         let shortened = try schedule("tideline-simulation-5.json")
         #expect(shortened.steps == [failing.steps[1]])
         #expect(shortened.devices == 1 && shortened.services == 1)
-        let again = try run(["--replay", saved, "--json", "--store", "leveldb"])
-        #expect(again.status == 1)
-        let report = try report(again.out)
+        let again = try run(["--replay", saved, "--json", "--store", "leveldb"]).expect(1)
+        let report = try again.json(SimulationReport.self)
         #expect(report.failure?.seed == 5 && report.seeds == 0)
         #expect(report.failure?.schedule == shortened)
         #expect(report.failure?.violations.first?.invariant == "the queue becomes empty")
@@ -194,10 +180,8 @@ struct SimulateCommandTests {
             (["--nonsense"], "--nonsense"), (["extra"], "extra"),
         ])
     func usage(arguments: [String], reason: String) throws {
-        let output = try run(arguments)
-        #expect(output.status == 2, "\(output)")
+        let output = try run(arguments).expect(2, reason)
         #expect(output.out.isEmpty || arguments.contains("--replay"))
-        #expect(output.err.contains(reason), "\(output.err)")
     }
 
     @Test("--faults can name every kind of fault")
@@ -225,9 +209,8 @@ struct SimulateCommandTests {
             ),
         ])
     func unreadable(text: String, reason: String) throws {
-        try text.write(toFile: tool.path("a.json"), atomically: true, encoding: .utf8)
-        try run(["--replay", tool.path("a.json")])
-            .expect(2, "--replay: \(tool.path("a.json")) is not a schedule: ", reason)
+        let file = try tool.write(text, to: "a.json")
+        try run(["--replay", file]).expect(2, "--replay: \(file) is not a schedule: ", reason)
     }
 
     @Test("A schedule that cannot be simulated exits with status 2 and names the file")
