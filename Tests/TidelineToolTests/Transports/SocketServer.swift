@@ -139,9 +139,8 @@ struct SocketServer {
             return Request(head: ["TLS hello HTTP/1.1"], body: [])
         }
         guard let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
-        let head = String(decoding: received[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n").map(
-            String.init)
-        var request = Request(head: head, body: [])
+        let head = String(decoding: received[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
+        var request = Request(head: head.map(String.init), body: [])
         let length = request.header("content-length").flatMap { Int($0) } ?? 0
         guard received.count >= end.upperBound + length else { return nil }
         request.body = Array(received[end.upperBound..<end.upperBound + length])
