@@ -4,6 +4,7 @@ import Foundation
 import Testing
 import TidelineServer
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineTool
 
@@ -81,9 +82,7 @@ struct SchemaFileTests {
 
     @Test("The example of the help, in 80 columns, and of docs/command.md is a schema, also with its owner and rights")
     func example() throws {
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let article = try String(contentsOf: root.appendingPathComponent("docs/command.md"), encoding: .utf8)
+        let article = try packageFile("docs/command.md")
         let text = article.components(separatedBy: "```yaml\n")[1].components(separatedBy: "```")[0]
         let help = TidelineCommand.helpMessage(for: ServeCommand.self, columns: 80)
         let start = try #require(help.range(of: "  tables:\n"))
@@ -161,20 +160,13 @@ struct SchemaFileTests {
 
     @Test("A file that is missing, a folder, too large, or not text is an error that says so")
     func unreadable() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "tideline-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let binary = folder.appending(path: "binary").path
-        try Data([0xFF, 0xFE, 0x00]).write(to: URL(filePath: binary))
-        let large = folder.appending(path: "large").path
-        try Data(repeating: 0x20, count: InputFile.maximumTextSize + 1).write(to: URL(filePath: large))
-
-        let missing = folder.appending(path: "none").path
-        let cases = [
-            (missing, "cannot be opened"), (folder.path, "cannot be"), (binary, "not UTF-8 text"),
-            (large, "is larger"),
-        ]
-        for (path, part) in cases {
+        let folder = try TemporaryFolder()
+        let contents = ["/binary": Data([0xFF, 0xFE, 0]), "/large": Data(count: InputFile.maximumTextSize + 1)]
+        for (name, content) in contents { try content.write(to: URL(filePath: folder.path + name)) }
+        for (name, part) in [
+            ("/none", "cannot be opened"), ("", "cannot be"), ("/binary", "not UTF-8 text"), ("/large", "is larger"),
+        ] {
+            let path = folder.path + name
             let error = try #require(#expect(throws: ToolError.self) { try SchemaFile.read(path) })
             #expect(error.message.contains(part) && error.message.contains(path), "\(error.message)")
         }

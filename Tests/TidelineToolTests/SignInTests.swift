@@ -136,7 +136,8 @@ struct SignInTests {
             #expect(try await send(.get, "/.auth/me", to: url, token: token).response.status == .ok)
         }
         let others = [
-            try await maker.rs256(kid: "1"), try await maker.es256(claims, kid: "1"), try await TokenMaker.hs256(claims),
+            try await maker.rs256(kid: "1"), try await maker.es256(claims, kid: "1"),
+            try await TokenMaker.hs256(claims),
         ]
         for token in others {
             #expect(try await send(.get, "/.auth/me", to: url, token: token).response.status == .unauthorized)

@@ -8,19 +8,13 @@ import TidelineTestSupport
 /// The program of the tutorial *An app in sixty lines*.
 @Suite("An app in sixty lines", .timeLimit(.minutes(5)))
 struct TodoAppTests {
-    private static let root = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
     @Test("The article contains exactly the program, which has at most sixty lines")
     func article() throws {
-        func text(_ path: String) throws -> String {
-            try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
-        }
-        let source = try text("Examples/TodoApp/TodoApp.swift")
+        let source = try packageFile("Examples/TodoApp/TodoApp.swift")
         // The rest is for a build without the traits.
         let program = try #require(source.firstMatch(of: /#if AsyncHTTPClient && Macros\n((?s).*)#else\n/)).1
-        let blocks = try text("Sources/Tideline/Tideline.docc/AppInSixtyLines.md").components(separatedBy: "```swift\n")
-            .dropFirst().map { $0.components(separatedBy: "```")[0] }
+        let blocks = try packageFile("Sources/Tideline/Tideline.docc/AppInSixtyLines.md")
+            .components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.joined(separator: "\n") == String(program))
         #expect(program.split(separator: "\n", omittingEmptySubsequences: false).count <= 61)
     }

@@ -25,6 +25,10 @@ struct TokenVerifierTests {
 
     private static func headers(_ token: String) -> HTTPFields { [.authorization: "Bearer \(token)"] }
 
+    private func user(_ token: String, _ verifier: TokenVerifier) async throws -> String? {
+        try await verifier.caller(of: Self.headers(token)).userID
+    }
+
     /// Returns the reason why a token is refused.
     private func refusal(_ token: String, _ verifier: TokenVerifier) async throws -> String {
         let refusal = try await #require(
@@ -45,7 +49,7 @@ struct TokenVerifierTests {
             try await TokenMaker.hs256(), try await maker.rs256(), try await maker.es256(),
             try await maker.rs256(kid: "any"),
         ] {
-            #expect(try await verifier.caller(of: Self.headers(token)).userID == "alice")
+            #expect(try await user(token, verifier) == "alice")
             #expect(try await verifier.caller(of: [.authorization: "bearer  \(token) "]).userID == "alice")
             let zumo: HTTPFields = [HTTPField.Name("X-ZUMO-AUTH")!: token]
             #expect(try await verifier.caller(of: zumo).userID == "alice")
@@ -145,8 +149,7 @@ struct TokenVerifierTests {
             [:], ["exp": .number(999_941)], ["nbf": .number(1_000_060)], ["nbf": .number(-1e300)],
             ["aud": .texts(["x", "web"])], ["exp": .number(1e300)],
         ] {
-            let headers = Self.headers(try await Self.token(changes))
-            #expect(try await verifier.caller(of: headers).userID == "alice", "\(changes)")
+            #expect(try await user(Self.token(changes), verifier) == "alice", "\(changes)")
         }
         let refused: [(Claims, String)] = [
             (["exp": .number(999_940)], "expired"), (["exp": .number(-1e300)], "expired"),
@@ -173,8 +176,7 @@ struct TokenVerifierTests {
         let endless = try await Self.token(["exp": .number(1e300)])
         #expect(try await verifier.caller(of: Self.headers(endless)).expiration == nil)
         verifier.userClaim = "oid"
-        let other = try await Self.token(["oid": .text("42"), "sub": nil])
-        #expect(try await verifier.caller(of: Self.headers(other)).userID == "42")
+        #expect(try await user(Self.token(["oid": .text("42"), "sub": nil]), verifier) == "42")
         #expect(try await refusal(Self.token([:]), verifier).contains("claim oid"))
     }
 
@@ -194,8 +196,7 @@ struct TokenVerifierTests {
             _ = try await refusal(text, verifier)
         }
         for claims in ["", "[]", "null", "1", "{", deep, #"{"sub":"alice","exp":1e999}"#, #"{"aud":[],"sub":{}}"#] {
-            let signed = try await Self.signed(claims)
-            _ = try await refusal(signed, verifier)
+            _ = try await refusal(Self.signed(claims), verifier)
         }
         for _ in 0..<2_000 {
             var bytes = Array(token.utf8)
@@ -205,7 +206,7 @@ struct TokenVerifierTests {
             guard text.dropLast() != token.dropLast() else { continue }
             _ = try await refusal(text, verifier)
         }
-        #expect(try await verifier.caller(of: Self.headers(token)).userID == "alice")
+        #expect(try await user(token, verifier) == "alice")
     }
 
     /// Returns a token with claims as they are, and a valid signature.
@@ -285,7 +286,6 @@ struct KeySetTests {
         let new: TokenMaker
         let server: DocumentServer
         let clock = Clock()
-        let keys: VerificationKeys
         let verifier: TokenVerifier
 
         /// Publishes the old key, unless the server is down.
@@ -293,9 +293,8 @@ struct KeySetTests {
             (old, new) = (try TokenMaker(), try TokenMaker())
             server = try await DocumentServer(TokenMaker.keySet([old.rsaJWK(kid: "1")]))
             if isDown { server.serve([], status: .internalServerError) }
-            keys = VerificationKeys([], source: try KeySetSource(server.url), logger: logger) { [clock] in
-                clock.now
-            }
+            let source = try KeySetSource(server.url)
+            let keys = VerificationKeys([], source: source, logger: logger) { [clock] in clock.now }
             verifier = TokenVerifier(keys: keys)
             try await keys.read()
         }

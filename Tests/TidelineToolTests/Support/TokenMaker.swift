@@ -48,26 +48,23 @@ struct TokenMaker: Sendable {
         [Array(header.utf8), Array(claims.utf8), signature].map(base64URL).joined(separator: ".")
     }
 
-    static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    static func base64URL(_ bytes: [UInt8]) -> String { inURL(Data(bytes).base64EncodedString()) }
+
+    private static func inURL(_ base64: String) -> String {
+        base64.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// Returns the public keys as members of a key set.
     func rsaJWK(kid: String?, more: [String: String] = [:]) throws -> [String: String] {
         let (modulus, exponent) = try rsa.publicKey.getKeyPrimitives()
-        var key = [
-            "kty": "RSA", "n": Self.base64URL(Array(modulus)), "e": Self.base64URL(Array(exponent)),
-        ]
+        var key = ["kty": "RSA", "n": Self.base64URL(Array(modulus)), "e": Self.base64URL(Array(exponent))]
         key["kid"] = kid
         return key.merging(more) { $1 }
     }
 
     func ecJWK(kid: String?, more: [String: String] = [:]) throws -> [String: String] {
         let (x, y) = try #require(ec.publicKey.parameters)
-        func plain(_ text: String) -> String {
-            text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        }
-        var key = ["kty": "EC", "crv": "P-256", "x": plain(x), "y": plain(y)]
+        var key = ["kty": "EC", "crv": "P-256", "x": Self.inURL(x), "y": Self.inURL(y)]
         key["kid"] = kid
         return key.merging(more) { $1 }
     }

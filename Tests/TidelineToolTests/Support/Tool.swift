@@ -117,6 +117,12 @@ private final class StartedProcesses: @unchecked Sendable {
     }
 }
 
+/// Returns the content of a file of the package.
+func packageFile(_ path: String) throws -> String {
+    let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
+    return try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
+}
+
 /// Returns the port in the address of a server.
 func port(of url: String) throws -> String { String(try #require(url.split(separator: ":").last)) }
 
