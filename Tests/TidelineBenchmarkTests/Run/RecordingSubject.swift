@@ -23,8 +23,7 @@ func recordingSubject(
     answering: @escaping @Sendable (Work) throws -> Answer = { _ in Answer(count: 1) }
 ) -> BenchmarkSubject {
     BenchmarkSubject(
-        name: name, kind: .store, engine: name, durability: .none, isPersistent: isPersistent,
-        compact: compact
+        name: name, kind: .store, engine: name, durability: .none, isPersistent: isPersistent, compact: compact
     ) { opening in
         log.add("\(name) open\(opening.table.isIndexed ? " indexed" : "")")
         try Data("rows".utf8).write(to: URL(fileURLWithPath: opening.directory + "/file"))
@@ -74,12 +73,11 @@ extension Workload {
     /// A workload that prepares with work 1, performs 2, and restores with 3.
     static func test(
         _ id: String = "test", field: Field = .databases, start: Start = .empty(BenchmarkTable()),
-        steps: [WorkMaker] = [{ [.numbered(2)] }], prepare: @escaping WorkMaker = { [.numbered(1)] },
-        restore: @escaping WorkMaker = { [.numbered(3)] }
+        steps: [WorkMaker] = [{ [.numbered(2)] }]
     ) -> Workload {
         Workload(
-            id, .reading, id, explanation: "", unit: "row", units: 10, field: field, start: start, prepare: prepare,
-            steps: steps, restore: restore)
+            id, .reading, id, explanation: "", unit: "row", units: 10, field: field, start: start,
+            prepare: { [.numbered(1)] }, steps: steps, restore: { [.numbered(3)] })
     }
 }
 
@@ -113,8 +111,7 @@ extension BenchmarkSettings {
 
 extension BenchmarkEnvironment {
     static var test: BenchmarkEnvironment {
-        BenchmarkEnvironment(
-            host: .current, processor: "one", memory: 1, fileSystem: "one", commit: nil)
+        BenchmarkEnvironment(host: .current, processor: "one", memory: 1, fileSystem: "one", commit: nil)
     }
 }
 #endif
