@@ -106,24 +106,21 @@ struct ComparisonTests {
         #expect(try !BenchmarkComparison(old: old, new: settings).hasRegression)
     }
 
-    @Test(
-        "Reports with different settings are not compared, and the error names the setting",
-        arguments: ["rows", "columns", "value size", "key order", "batch", "readers", "seed"])
-    func mismatch(name: String) throws {
-        var new = report(times(1))
-        switch name {
-        case "rows": new.settings.rows = [5]
-        case "columns": new.settings.columns = 55
-        case "value size": new.settings.valueSize = 5
-        case "key order": new.settings.keyOrder = .uuid7
-        case "batch": new.settings.batch = 5
-        case "readers": new.settings.readers = 5
-        default: new.settings.seed = 5
+    @Test("Reports with different settings are not compared, and the error names the setting")
+    func mismatch() throws {
+        let changes: [(String, (inout BenchmarkSettings) -> Void)] = [
+            ("rows", { $0.rows = [5] }), ("columns", { $0.columns = 55 }), ("value size", { $0.valueSize = 5 }),
+            ("key order", { $0.keyOrder = .uuid7 }), ("batch", { $0.batch = 5 }), ("readers", { $0.readers = 5 }),
+            ("seed", { $0.seed = 5 }),
+        ]
+        for (name, change) in changes {
+            var new = report(times(1))
+            change(&new.settings)
+            let error = #expect(throws: BenchmarkError.self, "\(name)") {
+                try BenchmarkComparison(old: report(times(1)), new: new)
+            }
+            #expect(error?.description.contains("the setting \"\(name)\" is ") == true)
         }
-        let error = try #require(throws: BenchmarkError.self) {
-            try BenchmarkComparison(old: report(times(1)), new: new)
-        }
-        #expect(error.description.contains("the setting \"\(name)\" is "))
     }
 
     @Test("A different machine, build or engine and an incomplete run cause warnings")
@@ -146,22 +143,16 @@ struct ComparisonTests {
 
     @Test("Holm's correction: with more comparisons, a difference must be clearer")
     func holm() throws {
-        func reports(_ slower: Double) -> (BenchmarkReport, BenchmarkReport) {
-            let ids = (0..<4).map { "w\($0)" }
-            // In w0 all new values except two are above all old ones; the other workloads do not change.
-            let overlapping = Array(times(1).dropLast(2)) + [1.010, 1.011]
-            func make(_ first: [Double]) -> BenchmarkReport {
-                Sample.report(
-                    Self.subjects, ids.map { Sample.workload($0, [Sample.result("a", $0 == "w0" ? first : times(1))]) })
-            }
-            return (make(overlapping), make(times(slower)))
+        func make(_ first: [Double]) -> BenchmarkReport {
+            let all = [first] + Array(repeating: times(1), count: 3)
+            return Sample.report(
+                Self.subjects, all.enumerated().map { Sample.workload("w\($0)", [Sample.result("a", $1)]) })
         }
-        let (old, new) = reports(1.0065)
+        // In w0 all new values except two are above all old ones; the other workloads do not change.
+        let (old, new) = (make(Array(times(1).dropLast(2)) + [1.010, 1.011]), make(times(1.0065)))
         let comparison = try BenchmarkComparison(old: old, new: new)
-        let alone = MannWhitney(
-            old.results[0].subjects[0].samples.map { $0.seconds / 1000 },
-            new.results[0].subjects[0].samples.map { $0.seconds / 1000 }
-        ).probability
+        let groups = [old, new].map { $0.results[0].subjects[0].samples.map { $0.seconds / 1000 } }
+        let alone = MannWhitney(groups[0], groups[1]).probability
         #expect(alone < 0.01)
         #expect(comparison.entries[0].probability == alone * 4)
         #expect(comparison.entries[0].verdict == .same)

@@ -8,15 +8,16 @@ import TidelineStore
 struct FiguresTests {
     private typealias Sample = SampleReport
 
+    /// A store and its baseline.
+    private static let pair = [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")]
+    private static let rivals = [Sample.subject("a", engine: "e"), Sample.subject("b", engine: "f")]
+
     @Test("The ratio is the baseline's time divided by the subject's, for each round")
     func ratio() throws {
         // Both subjects were disturbed in the second round.
-        let figures = figures(
-            [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")],
-            [Sample.result("a", [2, 8, 4]), Sample.result("c", [1, 4, 1])])
+        let figures = figures(Self.pair, [Sample.result("a", [2, 8, 4]), Sample.result("c", [1, 4, 1])])
         let ratio = try #require(figures.subject("a")?.ratio)
-        #expect(ratio.median == 0.5)
-        #expect(ratio.interval == 0.25...0.5)
+        #expect(ratio.median == 0.5 && ratio.interval == 0.25...0.5)
         #expect(figures.subject("a")?.unitTime?.median == 0.004)
         #expect(figures.subject("a")?.rate == 250)
         #expect(figures.subject("c")?.ratio == nil)
@@ -69,9 +70,8 @@ struct FiguresTests {
 
     @Test("A subject without a significant difference to the fastest counts as fastest")
     func tie() {
-        let subjects = [Sample.subject("a", engine: "e"), Sample.subject("b", engine: "f")]
         func fastest(_ a: [Double], _ b: [Double]) -> [String] {
-            figures(subjects, [Sample.result("a", a), Sample.result("b", b)]).subjects.filter(\.isFastest)
+            figures(Self.rivals, [Sample.result("a", a), Sample.result("b", b)]).subjects.filter(\.isFastest)
                 .map(\.subject.name)
         }
         #expect(fastest([10, 10, 10, 10, 10], [11, 11, 9, 11, 11]) == ["a", "b"])
@@ -82,19 +82,17 @@ struct FiguresTests {
     func wrong() {
         var wrong = Sample.result("a", [1])
         wrong.failure = .init(kind: .wrongAnswer, reason: "")
-        let subjects = [Sample.subject("a", engine: "e"), Sample.subject("b", engine: "f")]
-        let figures = figures(subjects, [wrong, Sample.result("b", [2])])
+        let figures = figures(Self.rivals, [wrong, Sample.result("b", [2])])
         #expect(figures.subject("a")?.unitTime == nil)
         #expect(figures.subjects.allSatisfy { !$0.isFastest })
-        #expect(self.figures(subjects, [Sample.result("a", [0, 0])]).subject("a")?.unitTime == nil)
+        #expect(self.figures(Self.rivals, [Sample.result("a", [0, 0])]).subject("a")?.unitTime == nil)
     }
 
     @Test("A baseline has a column only if there are no other subjects")
     func columns() {
-        let subjects = [Sample.subject("a", engine: "e"), Sample.subject("c", .baseline, engine: "e")]
         let work = Sample.workload("w", [Sample.result("a", [1]), Sample.result("c", [1])])
-        #expect(FigureSection.all(of: Sample.report(subjects, [work])).map { $0.columns.map(\.name) } == [["a"]])
-        let bare = Sample.report([subjects[1]], [work])
+        #expect(FigureSection.all(of: Sample.report(Self.pair, [work])).map { $0.columns.map(\.name) } == [["a"]])
+        let bare = Sample.report([Self.pair[1]], [work])
         #expect(FigureSection.all(of: bare).map { $0.columns.map(\.name) } == [["c"]])
     }
 

@@ -117,9 +117,9 @@ extension SampleReport {
     ]
 
     /// A report of four stores and three baselines.
-    static func large(rows: [Int] = [100_000], repetitions: Int = 5) -> BenchmarkReport {
+    static func large(rows: [Int]) -> BenchmarkReport {
         var report = report(
-            stores + baselines + jsonReaders, rows.flatMap { results($0, repetitions) },
+            stores + baselines + jsonReaders, rows.flatMap { results($0) },
             settings: BenchmarkSettings(rows: rows, repetitions: repetitions))
         report.sizes = rows.flatMap { rows in
             (stores + baselines).filter { $0.engine != "memory" }.map { subject in
@@ -135,13 +135,14 @@ extension SampleReport {
         return report
     }
 
+    private static let repetitions = 5
     private static let jsonReaders = [
         subject("Tideline packed", .store, engine: "json", .none),
         subject("JSONSerialization", .other, engine: "json", .none),
         subject("simdjson", .baseline, engine: "json", .none),
     ]
 
-    private static func results(_ rows: Int, _ repetitions: Int) -> [WorkloadResult] {
+    private static func results(_ rows: Int) -> [WorkloadResult] {
         var random = SplitMix64(seed: UInt64(rows))
         return workloads.map { group, id, title, unit, units, seconds in
             workload(
@@ -154,17 +155,15 @@ extension SampleReport {
                         return unfit(subject.name, "in memory only")
                     }
                     let growth = 1 + Double(rows) / 3_000_000
-                    return made(
-                        subject.name, seconds * growth / speeds[index] * Double(units), repetitions, group, rows,
-                        &random)
+                    let taken = seconds * growth / speeds[index] * Double(units)
+                    return made(subject.name, taken, group, rows, &random)
                 })
         } + [
             workload(
                 "json-packed", group: .json, title: "a page of JSON to packed rows", unit: "row", units: rows,
                 rows: rows,
-                jsonReaders.enumerated().map { index, subject in
-                    made(
-                        subject.name, [0.15e-6, 5e-6, 0.14e-6][index] * Double(rows), repetitions, .json, rows, &random)
+                zip(jsonReaders, [0.15e-6, 5e-6, 0.14e-6]).map { subject, seconds in
+                    made(subject.name, seconds * Double(rows), .json, rows, &random)
                 })
         ]
     }
@@ -174,8 +173,7 @@ extension SampleReport {
     }
 
     private static func made(
-        _ subject: String, _ seconds: Double, _ repetitions: Int, _ group: WorkloadGroup, _ rows: Int,
-        _ random: inout SplitMix64
+        _ subject: String, _ seconds: Double, _ group: WorkloadGroup, _ rows: Int, _ random: inout SplitMix64
     ) -> SubjectResult {
         let speed = 0.9 + Double(random.next() % 200) / 1000
         let samples = (0..<repetitions).map { _ in

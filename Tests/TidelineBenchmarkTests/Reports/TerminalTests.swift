@@ -73,10 +73,9 @@ struct TerminalTests {
 
     @Test("The sentence for an app is that of the article")
     func article() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let path = "Conformance/Suite/TidelineConformance.docc/ChoosingAStore.md"
-        let article = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")
+        let path = "\(root)/Conformance/Suite/TidelineConformance.docc/ChoosingAStore.md"
+        let article = try String(contentsOfFile: path, encoding: .utf8)
         #expect(article.contains(StoreRecommendation.forApps))
     }
 
@@ -84,8 +83,7 @@ struct TerminalTests {
     func noVerdict() {
         let warnings: [(inout BenchmarkReport) -> Void] = [
             { $0.environment.host.build = "debug" }, { $0.environment.otherProcessors = 1 },
-            { $0.isInterrupted = true },
-            { $0.stopReason = "the disk is full" },
+            { $0.isInterrupted = true }, { $0.stopReason = "the disk is full" },
         ]
         for warn in warnings {
             var report = report
@@ -125,8 +123,7 @@ struct TerminalTests {
         #expect(BenchmarkHTMLReport().text(of: report).contains(warning))
         let comparison = try BenchmarkComparison(old: self.report, new: report)
         #expect(comparison.warnings == ["other programs used the machine during the new run"])
-        let decoded = try BenchmarkReport(
-            json: try BenchmarkJSONReport().text(of: report).data(using: .utf8) ?? .init(), path: "r")
+        let decoded = try BenchmarkReport(json: Data(BenchmarkJSONReport().text(of: report).utf8), path: "r")
         #expect(decoded.environment.otherProcessors == 1.26)
     }
 
