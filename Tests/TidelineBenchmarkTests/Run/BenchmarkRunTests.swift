@@ -30,19 +30,16 @@ struct BenchmarkRunTests {
 
     @Test("Preparation, restoration and warm-ups are performed but not measured")
     func untimed() throws {
-        var settings = BenchmarkSettings.test
-        settings.warmUp = 2
         let slow = subject("a") { work in
             // A slow preparation or restoration would show in the measured time.
             if case .find(_, let limit) = work, limit != 2 { usleep(200_000) }
             return Answer(count: 1)
         }
-        let report = try TestRun([slow], [.test()], settings: settings).report()
+        let report = try TestRun([slow], [.test()], settings: .test(warmUp: 2)).report()
         let once = ["a open", "a find 1", "a find 2", "a find 3", "a close"]
         #expect(log.lines == Array(repeating: once, count: 5).flatMap(\.self))
         let result = report.results[0].subjects[0]
-        #expect(result.samples.count == 3)
-        #expect(result.latency?.count == 3)
+        #expect(result.samples.count == 3 && result.latency?.count == 3)
         #expect(result.samples.map(\.seconds).min().map { $0 < 0.2 } == true)
     }
 
@@ -59,10 +56,8 @@ struct BenchmarkRunTests {
             }
             return Answer(count: 1, checksum: 5)
         }
-        var settings = BenchmarkSettings.test
-        settings.repetitions = 1
         let steps: [Workload.WorkMaker] = [{ [.numbered(5)] }, { [.numbered(11), .numbered(12)] }, { [.numbered(6)] }]
-        let report = try TestRun([meeting], [.test(steps: steps)], settings: settings).report()
+        let report = try TestRun([meeting], [.test(steps: steps)], settings: .test(repetitions: 1)).report()
         #expect(log.lines[2] == "a find 5")
         #expect(Set(log.lines[3...4]) == ["a find 11", "a find 12"])
         #expect(log.lines[5] == "a find 6")
@@ -75,13 +70,10 @@ struct BenchmarkRunTests {
         var test = try TestRun([wrong] + plain("right"), [.test()])
         test.run.reference = { [log] _ in recordingSubject("reference", log) }
         let subjects = test.report().results[0].subjects
-        #expect(subjects[0].failure?.kind == .wrongAnswer)
         let reason = "the answer: 2 rows with checksum 0, expected 1 row with checksum 0"
-        #expect(subjects[0].failure?.reason == reason)
-        #expect(subjects[0].samples.isEmpty)
-        #expect(subjects[0].latency == nil)
-        #expect(subjects[1].failure == nil)
-        #expect(subjects[1].samples.count == 3)
+        #expect(subjects[0].failure == .init(kind: .wrongAnswer, reason: reason))
+        #expect(subjects[0].samples.isEmpty && subjects[0].latency == nil)
+        #expect(subjects[1].failure == nil && subjects[1].samples.count == 3)
         #expect(test.report().hasFailures)
     }
 
@@ -119,8 +111,7 @@ struct BenchmarkRunTests {
         }
         let next = Workload.test("next", steps: [{ [.numbered(4)] }])
         let report = try TestRun([failing] + plain("b"), [.test(), next]).report()
-        #expect(report.results[0].subjects[0].failure?.kind == .failed)
-        #expect(report.results[0].subjects[0].failure?.reason == "page 3 is damaged [corrupt]")
+        #expect(report.results[0].subjects[0].failure == .init(kind: .failed, reason: "page 3 is damaged [corrupt]"))
         #expect(report.results[0].subjects[1].samples.count == 3)
         #expect(report.results[1].subjects.allSatisfy { $0.failure == nil && $0.samples.count == 3 })
         #expect(log.lines(with: "failing find 2").count == 1)
@@ -136,23 +127,17 @@ struct BenchmarkRunTests {
         #expect(!report.hasFailures)
     }
 
-    @Test("Only the subjects of its field perform a workload")
+    @Test("Only the subjects of its field perform a workload, and subjects without work are omitted")
     func fields() throws {
         let json = recordingSubject("json", log, field: .json)
         let report = try TestRun(plain("a") + [json], [.test(), .test("parse", field: .json)]).report()
         #expect(report.results.map { $0.subjects.map(\.subject) } == [["a"], ["json"]])
-    }
-
-    @Test("Subjects without work are omitted")
-    func idle() throws {
-        var idle = try TestRun(plain("a") + [recordingSubject("json", log, field: .json)], [.test()])
+        var idle = try TestRun(plain("a") + [json], [.test()])
         idle.run.removeIdleSubjects()
         #expect(idle.report().subjects.map(\.name) == ["a"])
     }
 
-    @Test(
-        "A loaded database is filled once for all workloads that need it, and its size is measured after the last"
-    )
+    @Test("A loaded database is filled once for all workloads that need it, and its size is measured after the last")
     func loaded() throws {
         let subject = recordingSubject(
             "a", log, isPersistent: true, compact: { try Data().write(to: URL(fileURLWithPath: $0 + "/file")) })
@@ -191,21 +176,16 @@ struct BenchmarkRunTests {
             if case .scan = work { return Answer(count: 99) }
             return Answer(count: 1)
         }
-        var settings = BenchmarkSettings.test
-        settings.verifiesAll = true
-        let changing = Workload.test(steps: [{ [.delete([])] }])
-        let subjects = try TestRun([wrong] + plain("b", "c"), [changing, .test("reading")], settings: settings).report()
-        #expect(subjects.results[0].subjects[0].failure?.reason.hasPrefix("all rows after the work: 99 rows") == true)
-        #expect(subjects.results[0].subjects[1].failure == nil)
-        #expect(subjects.results[1].subjects[0].failure == nil)
+        let workloads: [Workload] = [.test(steps: [{ [.delete([])] }]), .test("reading")]
+        let report = try TestRun([wrong] + plain("b", "c"), workloads, settings: .test(verifiesAll: true)).report()
+        #expect(report.results[0].subjects[0].failure?.reason.hasPrefix("all rows after the work: 99 rows") == true)
+        #expect(report.results[0].subjects[1].failure == nil && report.results[1].subjects[0].failure == nil)
         #expect(log.lines(with: "b scan").count == 2)
     }
 
     @Test("Results are ordered by workload and then by number of rows")
     func order() throws {
-        var settings = BenchmarkSettings.test
-        settings.rows = [300, 100, 200]
-        settings.repetitions = 1
+        let settings = BenchmarkSettings.test(rows: [300, 100, 200], repetitions: 1)
         let results = try TestRun(plain("a"), [.test("x"), .test("b")], settings: settings).report().results
         #expect(results.map { "\($0.id) \($0.rows)" } == ["x 100", "x 200", "x 300", "b 100", "b 200", "b 300"])
     }
@@ -217,9 +197,7 @@ struct BenchmarkRunTests {
             shares.withLock { $0.append(event.share) }
         })
         let all = shares.withLock(\.self)
-        #expect(all == all.sorted())
-        #expect(all.first == 0)
-        #expect(all.last == 1)
+        #expect(all == all.sorted() && all.first == 0 && all.last == 1)
     }
 }
 #endif

@@ -86,7 +86,7 @@ struct TestRun {
     var run: BenchmarkRun
     let root: URL
 
-    init(_ subjects: [BenchmarkSubject], _ workloads: [Workload], settings: BenchmarkSettings = .test) throws {
+    init(_ subjects: [BenchmarkSubject], _ workloads: [Workload], settings: BenchmarkSettings = .test()) throws {
         root = FileManager.default.temporaryDirectory.appendingPathComponent("tideline-run-\(UUID().uuidString)")
         run = BenchmarkRun(settings, subjects: subjects, folder: try BenchmarkFolder(path: root.path))
         run.workloads = { _ in workloads }
@@ -105,8 +105,12 @@ struct TestRun {
 }
 
 extension BenchmarkSettings {
-    /// A few rows, three repetitions and no warm-up.
-    static var test: BenchmarkSettings { BenchmarkSettings(rows: [100], repetitions: 3, warmUp: 0) }
+    /// Returns settings with a few rows, three repetitions and no warm-up, unless others are given.
+    static func test(
+        rows: [Int] = [100], repetitions: Int = 3, warmUp: Int = 0, verifiesAll: Bool = false
+    ) -> BenchmarkSettings {
+        BenchmarkSettings(rows: rows, repetitions: repetitions, warmUp: warmUp, verifiesAll: verifiesAll)
+    }
 }
 
 extension BenchmarkEnvironment {

@@ -69,25 +69,21 @@ func withSession(_ kind: StoreKind, _ table: BenchmarkTable, _ body: (any Benchm
 struct JSONSubjectTests {
     private static let source = RowSource(table: BenchmarkTable(), seed: 9, lists: 3)
 
-    @Test("Every parser reads every value of every row", arguments: JSONSubjects.all.map(\.name))
-    func readsAll(name: String) throws {
+    @Test(
+        "Every parser reads every value of every row, and rejects an invalid page",
+        arguments: JSONSubjects.all.map(\.name))
+    func reads(name: String) throws {
         let subject = try #require(JSONSubjects.all.first { $0.name == name })
         let session = try subject.open(BenchmarkOpening(directory: "", table: Self.source.table))
         let pages = try SyncServer(Self.source, rows: 120).pages(of: 50)
         let numbers = (0..<120).map { RowChecksum.number(id: Self.source.id($0), values: Self.source.values($0)) }
         #expect(pages.bodies.count == 3 && pages.rows == 120)
         #expect(try session.perform(.parse(pages)) == Answer(count: 120, checksum: numbers.reduce(0, &+)))
-        try session.close()
-    }
-
-    @Test("Every parser rejects an invalid page", arguments: JSONSubjects.all.map(\.name))
-    func refusesOther(name: String) throws {
-        let subject = try #require(JSONSubjects.all.first { $0.name == name })
-        let session = try subject.open(BenchmarkOpening(directory: "", table: Self.source.table))
         for text in ["", "{", #"[{"text":"no id"}]"#, "[1]"] {
             let pages = JSONPages(bodies: [Array(text.utf8)], rows: 1)
             #expect(throws: (any Error).self) { try session.perform(.parse(pages)) }
         }
+        try session.close()
     }
 }
 #endif
