@@ -103,6 +103,9 @@ struct SchemaFileTests {
         #expect(file.tables.first?.columns == [ColumnSchema("c", type)])
     }
 
+    /// Returns a schema of a table with a column, and further keys.
+    private static func table(_ keys: String) -> String { "tables:\n  A:\n    columns: {a: string}\n    \(keys)\n" }
+
     @Test(
         "An error names file, line, table and column",
         arguments: [
@@ -125,31 +128,22 @@ struct SchemaFileTests {
             ("tables:\n  __A:\n    columns: {a: string}\n", "table \"__A\""),
             ("tables:\n  A:\n    columns: {id: string}\n", "table \"A\", column \"id\""),
             ("tables:\n  A:\n    columns: {Version: string}\n", "table \"A\", column \"Version\""),
-            ("tables:\n  A:\n    columns: {a: string}\n    indexes: [[b]]\n", "table \"A\", column \"b\": an index"),
-            ("tables:\n  A:\n    columns: {a: string}\n    indexes: [a]\n", "table \"A\": an index must be a list"),
-            ("tables:\n  A:\n    columns: {a: string}\n    indexes: {a: 1}\n", "\"indexes\" must be a list"),
-            ("tables:\n  A:\n    columns: {a: string}\n    references: {a: Liste}\n", "there is no table \"Liste\""),
-            ("tables:\n  A:\n    columns: {a: string}\n    references: [a]\n", "\"references\" must map a column"),
+            (table("indexes: [[b]]"), "table \"A\", column \"b\": an index"),
+            (table("indexes: [a]"), "table \"A\": an index must be a list"),
+            (table("indexes: {a: 1}"), "\"indexes\" must be a list"),
+            (table("references: {a: Liste}"), "there is no table \"Liste\""),
+            (table("references: [a]"), "\"references\" must map a column"),
             ("tables:\n  A: {columns: {a: int}}\n  a: {columns: {a: int}}\n", "table \"a\" is defined more than once"),
             ("tables:\n  A:\n    columns: {a: int}\n    owner: a\n", "f:4: table \"A\", key \"owner\": \"a\""),
-            ("tables:\n  A:\n    columns: {a: string}\n    owner: b\n", "f:4: table \"A\", key \"owner\": \"b\""),
-            ("tables:\n  A:\n    columns: {a: string}\n    owner: version\n", "of type string"),
-            ("tables:\n  A:\n    columns: {a: string}\n    owner: [a]\n", "key \"owner\" must be a string"),
-            (
-                "tables:\n  A:\n    columns: {a: string}\n    rights: signedin\n",
-                "f:4: table \"A\", key \"rights\": there is no holder \"signedin\". Did you mean \"signed-in\"?"
-            ),
-            ("tables:\n  A:\n    columns: {a: string}\n    rights: {reed: anyone}\n", "Did you mean \"read\"?"),
-            ("tables:\n  A:\n    columns: {a: string}\n    rights: {read: none}\n", "\"read\": there is no holder"),
-            ("tables:\n  A:\n    columns: {a: string}\n    rights: {read: [a]}\n", "\"read\" must be a string"),
-            (
-                "tables:\n  A:\n    columns: {a: string}\n    rights: {read: nobody}\n",
-                "f:4: table \"A\", key \"rights\""
-            ),
-            (
-                "tables:\n  A:\n    columns: {a: string}\n    owner: a\n    rights: anyone\n",
-                "f:5: table \"A\", key \"rights\": a table with an owner"
-            ),
+            (table("owner: b"), "f:4: table \"A\", key \"owner\": \"b\""), (table("owner: version"), "of type string"),
+            (table("owner: [a]"), "key \"owner\" must be a string"),
+            (table("rights: signedin"), "f:4: table \"A\", key \"rights\": there is no holder \"signedin\"."),
+            (table("rights: signedin"), "\"signedin\". Did you mean \"signed-in\"?"),
+            (table("rights: {reed: anyone}"), "Did you mean \"read\"?"),
+            (table("rights: {read: none}"), "\"read\": there is no holder"),
+            (table("rights: {read: [a]}"), "\"read\" must be a string"),
+            (table("rights: {read: nobody}"), "f:4: table \"A\", key \"rights\""),
+            (table("owner: a\n    rights: anyone"), "f:5: table \"A\", key \"rights\": a table with an owner"),
             ("tables:\n  A: {columns: {a: int, a: int}}\n", "'a'"), ("tables: [1,\n", "f: "), ("a: &a [*a]", "alias"),
             ("{\"tables\": ", "f: "), ("tables:\n\t- a", "f: "),
         ])

@@ -189,24 +189,17 @@ struct SimulateCommandTests {
         #expect(try FaultList(parsing: FaultList.names.joined(separator: ",")).faults == .all)
     }
 
+    private static func text(step: String) -> String {
+        #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": [{"number": 1, \#(step)}]}"#
+    }
+
     @Test(
         "A file that is not a schedule exits with status 2, and the message names the file and the place",
         arguments: [
             ("", "The given data was not valid JSON."), ("[]", "Expected to decode"), ("{}", "there is no"),
-            (
-                #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": [{"number": 1, "faults": {}}]}"#,
-                "there is no steps[0].action"
-            ),
-            (
-                #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": "#
-                    + #"[{"number": 1, "faults": {"x": {}}, "action": {"push": {}}, "device": 0}]}"#,
-                "steps[0].faults"
-            ),
-            (
-                #"{"seed": 1, "devices": 1, "serverQuirks": 0, "services": 1, "steps": "#
-                    + #"[{"number": 1, "faults": {}, "action": {"fly": {}}, "device": 0}]}"#,
-                "steps[0].action"
-            ),
+            (text(step: #""faults": {}"#), "there is no steps[0].action"),
+            (text(step: #""faults": {"x": {}}, "action": {"push": {}}, "device": 0"#), "steps[0].faults"),
+            (text(step: #""faults": {}, "action": {"fly": {}}, "device": 0"#), "steps[0].action"),
         ])
     func unreadable(text: String, reason: String) throws {
         let file = try tool.write(text, to: "a.json")
