@@ -18,18 +18,6 @@ struct FairnessTests {
 
     // MARK: Reads
 
-    private final class Log<Element: Sendable>: Sendable {
-        private let elements = Mutex<[Element]>([])
-        func append(_ element: Element) { elements.withLock { $0.append(element) } }
-
-        func takeAll() -> [Element] {
-            elements.withLock { elements in
-                defer { elements = [] }
-                return elements
-            }
-        }
-    }
-
     private final class Clock: Sendable {
         private let time = Mutex(NIODeadline.uptimeNanoseconds(0))
         var now: NIODeadline { time.withLock { $0 } }
@@ -38,8 +26,8 @@ struct FairnessTests {
 
     /// A queue whose reads run when the test lets them, each for a time that the test determines.
     private struct HeldQueue {
-        private let scheduled = Log<@Sendable () -> Void>()
-        private let log = Log<String>()
+        private let scheduled = SharedLog<@Sendable () -> Void>()
+        private let log = SharedLog<String>()
         private let clock = Clock()
         private let queue: ReadQueue
 
@@ -64,7 +52,7 @@ struct FairnessTests {
 
         /// Runs the reads that have a thread, and returns what happened since the last call.
         func run() -> [String] {
-            for body in scheduled.takeAll() { body() }
+            scheduled.run()
             return log.takeAll()
         }
     }
@@ -186,7 +174,7 @@ struct FairnessTests {
     @Test("The memory of a response that nobody receives is taken away if it is needed, and only then")
     func stalledResponses() throws {
         let budget = SharedBudget(limit: 100, minimum: 100)
-        let abandoned = Log<String>()
+        let abandoned = SharedLog<String>()
         // A response of "a1" is not there yet.
         let parts = try ["a0", "a1", "a2"].map { name in
             let part = SharedBudget.Part(of: try Self.sharer("a"))
@@ -257,5 +245,26 @@ struct FairnessTests {
             withExtendedLifetime(clients) {}
         }
     }
+}
+
+/// What happened, or work that waits, on any thread.
+final class SharedLog<Element: Sendable>: Sendable {
+    private let elements = Mutex<[Element]>([])
+
+    var count: Int { elements.withLock { $0.count } }
+
+    func append(_ element: Element) { elements.withLock { $0.append(element) } }
+
+    func takeAll() -> [Element] {
+        elements.withLock { elements in
+            defer { elements = [] }
+            return elements
+        }
+    }
+}
+
+extension SharedLog<@Sendable () -> Void> {
+    /// Runs the present work, and not what it adds.
+    func run() { for body in takeAll() { body() } }
 }
 #endif

@@ -47,14 +47,14 @@ struct OperationsTests {
 
     @Test("A server whose store has failed is alive but not ready, and logs the reason of each failure")
     func notReady() async throws {
-        let lines = LogLines()
+        let lines = SharedLog<String>()
         try await serving(closesStore: true, logger: lines.logger) { authority in
             #expect(try await Self.get("/.health", authority).status == 200)
             for path in ["/.ready", "/tables/T", "/.changes?tables=T"] {
-                let before = lines.all.withLock(\.count)
+                _ = lines.takeAll()
                 let answer = try await Self.get(path, authority)
                 #expect(answer.status >= 500 && answer.error?.contains("log of the server") == true, "\(answer)")
-                let new = lines.all.withLock { $0.dropFirst(before) }
+                let new = lines.takeAll()
                 #expect(new.count == 1 && new.first?.contains("closed") == true, "\(path): \(new)")
             }
         }
@@ -79,12 +79,13 @@ struct OperationsTests {
 
     @Test("A JSON log message is one line with its metadata")
     func jsonLog() throws {
-        let lines = LogLines()
+        let lines = SharedLog<String>()
         var logger = lines.logger
         logger[metadataKey: "a"] = "1"
         logger.error("two\nlines \"quoted\"", metadata: ["request": "\("x\u{1}")"])
         logger.debug("not logged")
-        let line = try #require(lines.all.withLock { $0.count == 1 ? $0.first : nil })
+        try #require(lines.count == 1)
+        let line = lines.takeAll()[0]
         #expect(!line.contains("\n"))
         let object = try #require(Self.objects(ofLog: line).first)
         #expect(object["message"] == "two\nlines \"quoted\"" && object["request"] == "x\u{1}" && object["a"] == "1")
@@ -93,7 +94,7 @@ struct OperationsTests {
 
     @Test("Refused requests are logged, at most one each second and status")
     func refusals() throws {
-        let lines = LogLines()
+        let lines = SharedLog<String>()
         let now = Mutex(ContinuousClock.now)
         let log = RefusalLog(lines.logger) { now.withLock { $0 } }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/tables/T")
@@ -101,7 +102,7 @@ struct OperationsTests {
         for status in [200, 404, 401, 401, 401, 403, 429, 500] { log.note(status, to: request) }
         now.withLock { $0 += .seconds(1) }
         log.note(401, to: request)
-        let objects = Self.objects(ofLog: lines.all.withLock { $0.joined(separator: "\n") })
+        let objects = Self.objects(ofLog: lines.takeAll().joined(separator: "\n"))
         #expect(objects.map { $0["status"] } == ["401", "403", "429", "401"])
         #expect(objects.map { $0["omitted"] } == [nil, nil, nil, "2"])
         #expect(objects.allSatisfy { $0["level"] == "notice" && $0["path"] == "/tables/T" })
@@ -376,13 +377,11 @@ struct OperationsTests {
     }
 }
 
-private final class LogLines: Sendable {
-    let all = Mutex<[String]>([])
-
+extension SharedLog<String> {
     /// A logger whose messages become lines.
-    var logger: Logger {
+    fileprivate var logger: Logger {
         var handler = JSONLogHandler(label: "test")
-        handler.write = { line in self.all.withLock { $0.append(line) } }
+        handler.write = { line in self.append(line) }
         var logger = Logger(label: "test") { _ in handler }
         logger.logLevel = .info
         return logger

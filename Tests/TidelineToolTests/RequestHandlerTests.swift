@@ -15,24 +15,6 @@ import TidelineStore
 /// thread.
 @Suite("Request handler")
 struct RequestHandlerTests {
-    /// The work that waits for the thread.
-    private final class Work: Sendable {
-        private let bodies = Mutex<[@Sendable () -> Void]>([])
-
-        var count: Int { bodies.withLock { $0.count } }
-
-        func append(_ body: @escaping @Sendable () -> Void) { bodies.withLock { $0.append(body) } }
-
-        /// Runs the present work, and not what it adds.
-        func run() {
-            let present = bodies.withLock { bodies in
-                defer { bodies = [] }
-                return bodies
-            }
-            for body in present { body() }
-        }
-    }
-
     /// A client with a connection of its own.
     private struct Client {
         let channel: EmbeddedChannel
@@ -83,7 +65,8 @@ struct RequestHandlerTests {
             headerFields: [HTTPField.Name("ZUMO-API-VERSION")!: "2.0.0"])
     }
 
-    private let work = Work()
+    /// The work that waits for the thread.
+    private let work = SharedLog<@Sendable () -> Void>()
 
     private func makeResponder(
         _ limits: ServerLimits = ServerLimits(), _ options: TableServiceOptions = TableServiceOptions()
