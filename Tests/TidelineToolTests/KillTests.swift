@@ -17,10 +17,6 @@ struct KillTests {
     private static let rounds = setting("TIDELINE_KILL_ROUNDS") ?? 12
     private static let seed = setting("TIDELINE_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
 
-    private static func setting(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
-
     @Test(
         "L2 rows and queue are consistent after every kill, and each acknowledged change reaches the server once",
         arguments: StoreEngine.all.filter(\.keepsRows))

@@ -13,7 +13,7 @@ struct RestartTests {
 
     init() throws { tool = try Tool() }
 
-    private static let rounds = ProcessInfo.processInfo.environment["TIDELINE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
+    private static let rounds = setting("TIDELINE_KILL_ROUNDS") ?? 20
 
     /// The outcomes of requests.
     private struct Outcomes: Sendable {

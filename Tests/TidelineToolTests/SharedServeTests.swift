@@ -77,10 +77,10 @@ struct SharedServeTests {
 
 /// The rounds of one test.
 private struct SharedRounds {
-    static let rounds = setting("ROUNDS") ?? 2
-    private static let clients = setting("CLIENTS") ?? 16
+    static let rounds = setting("TIDELINE_KILL_ROUNDS") ?? 2
+    private static let clients = setting("TIDELINE_KILL_CLIENTS") ?? 16
     /// The number of steps of each client in a round.
-    private static let steps = setting("STEPS") ?? 24
+    private static let steps = setting("TIDELINE_KILL_STEPS") ?? 24
 
     let servers: SharedServers
     let rounds: Int
@@ -88,10 +88,6 @@ private struct SharedRounds {
     init(_ servers: SharedServers, rounds: Int = Self.rounds) {
         self.servers = servers
         self.rounds = rounds
-    }
-
-    private static func setting(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment["TIDELINE_KILL_\(name)"].flatMap { Int($0) }
     }
 
     /// Runs all rounds.

@@ -117,6 +117,9 @@ private final class StartedProcesses: @unchecked Sendable {
     }
 }
 
+/// Returns the number in an environment variable.
+func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
 /// Returns the content of a file of the package.
 func packageFile(_ path: String) throws -> String {
     let root = URL(fileURLWithPath: #filePath).pathComponents.dropLast(4).joined(separator: "/")

@@ -1,6 +1,5 @@
 #if AsyncHTTPClient
 import HTTPTypes
-import Synchronization
 import Testing
 import Tideline
 
@@ -15,14 +14,7 @@ struct ClosedConnectionTests {
 
     /// Returns a server that closes the connection in place of a response to the requests with the given numbers.
     private func server(closingAt numbers: ClosedRange<Int>) -> SocketServer {
-        let count = Mutex(0)
-        return SocketServer { _ in
-            let number = count.withLock { count in
-                count += 1
-                return count
-            }
-            return numbers.contains(number) ? .raw([], closes: true) : .whole(body: Self.body)
-        }
+        SocketServer { numbers.contains($0.number) ? .raw([], closes: true) : .whole(body: Self.body) }
     }
 
     @Test("A read is sent once more, on a new connection", arguments: TransportKind.facingHostileServers)

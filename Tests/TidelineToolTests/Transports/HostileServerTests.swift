@@ -326,14 +326,9 @@ struct HostileServerTests {
 
     @Test("a million empty pages with next links are not read", arguments: TransportKind.facingHostileServers)
     func emptyPages(kind: TransportKind) async throws {
-        let number = Mutex(0)
-        let server = SocketServer { _ in
-            let page = number.withLock { number in
-                number += 1
-                return number
-            }
-            guard page < 1_000_000 else { return .whole("400 Bad Request") }
-            let link = "Link: http://127.0.0.1/tables/Other?$skip=\(page); rel=next"
+        let server = SocketServer { received in
+            guard received.number < 1_000_000 else { return .whole("400 Bad Request") }
+            let link = "Link: http://127.0.0.1/tables/Other?$skip=\(received.number); rel=next"
             return .whole(headers: [link], body: Array("[]".utf8))
         }
         try await server.serve { port in

@@ -10,6 +10,8 @@ struct SocketServer {
         /// The request line and the header lines.
         var head: [String]
         var body: [UInt8]
+        /// The position among the requests to the server, from 1.
+        var number = 0
 
         var target: String { String(head[0].split(separator: " ")[1]) }
 
@@ -105,8 +107,11 @@ struct SocketServer {
             var received: [UInt8] = []
             for try await part in inbound {
                 received.append(contentsOf: part.readableBytesView)
-                guard let request = Self.takeRequest(from: &received) else { continue }
-                counts.requests.withLock { $0 += 1 }
+                guard var request = Self.takeRequest(from: &received) else { continue }
+                request.number = counts.requests.withLock { count in
+                    count += 1
+                    return count
+                }
                 let reply = answer(request)
                 try await outbound.write(ByteBuffer(bytes: reply.bytes))
                 if let (bytes, pause) = reply.repeated {
