@@ -10,8 +10,6 @@ import TidelineSupport
 @testable import TidelineTool
 
 /// Clients that are killed at random moments while they add and sync. No acknowledged change is lost or duplicated.
-///
-/// `TIDELINE_KILL_ROUNDS` sets the number of kills (default 12), and `TIDELINE_SEED` their times.
 @Suite("Killed at random moments", .serialized)
 struct KillTests {
     private static let rounds = setting("TIDELINE_KILL_ROUNDS") ?? 12

@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineTool
 
-/// Servers that start and end while clients connect. `TIDELINE_KILL_ROUNDS` sets the number of restarts.
+/// Servers that start and end while clients connect.
 @Suite("Restarts under clients", .timeLimit(.minutes(20)))
 struct RestartTests {
     private let tool: Tool

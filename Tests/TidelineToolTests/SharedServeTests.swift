@@ -9,11 +9,8 @@ import TidelineTestSupport
 @testable import TidelineTool
 
 /// Several processes of `tideline serve` over one store, and clients that edit, push and pull by stamps, without a
-/// look-back, while processes are killed.
-///
-/// `TIDELINE_KILL_ROUNDS` sets the number of rounds (default 2), `TIDELINE_KILL_CLIENTS` the number of clients, and
-/// `TIDELINE_KILL_STEPS` the steps of each client in a round (default 24). A round has one to three kills at random,
-/// after which all clients must equal the server.
+/// look-back, while processes are killed. A round has one to three kills at random, after which all clients must equal
+/// the server.
 @Suite("Servers that share a store", .serialized, .timeLimit(.minutes(60)))
 struct SharedServeTests {
     @Test(
