@@ -36,7 +36,8 @@ struct PortalTests {
 
     /// Starts a portal at the address of a server.
     private func startPortal(at url: String, _ answers: [HotelPortal.Answer]) async throws -> HotelPortal {
-        try await HotelPortal(port: #require(Int(port(of: url))), answers: answers)
+        let number = Int(try port(of: url))
+        return try await HotelPortal(port: try #require(number), answers: answers)
     }
 
     /// Starts the server again at its address.

@@ -190,7 +190,7 @@ struct TodoCommandTests {
         guard mount.status == 0 else { return }
         defer { _ = try? ToolProcess.run("/bin/umount", folder) }
         _ = try tool.add("one")
-        try #require(ToolProcess.run("/bin/mount", "-o", "remount,ro", folder).status == 0)
+        try #require(try ToolProcess.run("/bin/mount", "-o", "remount,ro", folder).status == 0)
         #expect(try tool.items().map(\.text) == ["one"])
         try tool.todo("status").expect(0, "1 item, 1 change to push")
         try tool.todo("add", "two").expect(1, "readOnly")
