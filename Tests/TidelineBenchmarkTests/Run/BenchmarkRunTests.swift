@@ -11,10 +11,8 @@ import TidelineTestSupport
 struct BenchmarkRunTests {
     let log = Log()
 
-    private func subject(
-        _ name: String, isPersistent: Bool = false, _ answering: @escaping @Sendable (Work) throws -> Answer
-    ) -> BenchmarkSubject {
-        recordingSubject(name, log, isPersistent: isPersistent, answering: answering)
+    private func subject(_ name: String, _ answering: @escaping @Sendable (Work) throws -> Answer) -> BenchmarkSubject {
+        recordingSubject(name, log, answering: answering)
     }
 
     private func plain(_ names: String...) -> [BenchmarkSubject] { names.map { recordingSubject($0, log) } }

@@ -33,7 +33,7 @@ struct StoreWorkloadTests {
             }
         case .loaded(let table):
             try withPair(kind, table, settings) { pair in
-                try pair.load(rows: 300)
+                try pair.answer(.upsert(pair.source.batches(0..<300, of: 100)))
                 let before = try pair.answer(.scan(.view))
                 for workload in workloads {
                     try pair.run(workload)
@@ -59,8 +59,6 @@ struct SessionPair {
     let session: any BenchmarkSession
     let reference: ReferenceSession
     let source: RowSource
-
-    func load(rows: Int) throws { _ = try answer(.upsert(source.batches(0..<rows, of: 100))) }
 
     /// Performs all works of a workload in both sessions.
     func run(_ workload: Workload) throws {

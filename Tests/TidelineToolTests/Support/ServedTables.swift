@@ -10,10 +10,10 @@ import TidelineServer
 @testable import TidelineTool
 
 func makeServer(
-    host: String = "127.0.0.1", port: Int = 0, limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false
+    host: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), servesMetrics: Bool = false
 ) -> TableServer {
     TableServer(
-        host: host, port: port, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+        host: host, port: 0, limits: limits, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         servesMetrics: servesMetrics)
 }
 

@@ -43,9 +43,9 @@ struct TokenMaker: Sendable {
         try await JWTKeyCollection().add(ecdsa: ec).sign(claims, header: kid.map { ["kid": .string($0)] } ?? [:])
     }
 
-    /// Returns a token with the given parts, of which the signature may be empty.
-    static func token(header: String, claims: String, signature: [UInt8] = []) -> String {
-        [Array(header.utf8), Array(claims.utf8), signature].map(base64URL).joined(separator: ".")
+    /// Returns a token with the given parts and an empty signature.
+    static func token(header: String, claims: String) -> String {
+        [Array(header.utf8), Array(claims.utf8), []].map(base64URL).joined(separator: ".")
     }
 
     static func base64URL(_ bytes: [UInt8]) -> String { inURL(Data(bytes).base64EncodedString()) }
