@@ -230,10 +230,7 @@ struct FairnessTests {
             var clients: [HTTP2Client] = []
             for _ in 0..<unread.clients {
                 let client = try await HTTP2Client(authority, window: unread.window)
-                for _ in 0..<unread.streams {
-                    let stream = try await client.begin(.get, "/tables/Large", receives: false)
-                    stream.send(.end(nil))
-                }
+                for _ in 0..<unread.streams { _ = try await client.get("/tables/Large", receives: false) }
                 clients.append(client)
             }
             for number in 0..<20 {

@@ -146,9 +146,8 @@ struct HTTP2Tests {
             for (id, accept) in [("2", "*/*"), ("3", "text/event-stream")] {
                 let cursor = try await Self.cursor(client)
                 let path = "/.changes?tables=T&since=\(cursor)&wait=50"
-                let leaving = try await client.begin(.get, path, [.accept: accept])
-                let staying = try await client.begin(.get, path)
-                for stream in [leaving, staying] { stream.send(.end(nil)) }
+                let leaving = try await client.get(path, [.accept: accept])
+                let staying = try await client.get(path)
                 try await untilClients(2)
                 await leaving.reset()
                 try await untilClients(1)
@@ -189,8 +188,7 @@ struct HTTP2Tests {
         try await servingSecurely(ServerLimits(bodyTimeout: .seconds(2))) { client, _ in
             // More than the window of a stream.
             try await Self.insertPage(client)
-            let unread = try await client.begin(.get, "/tables/T", receives: false)
-            unread.send(.end(nil))
+            let unread = try await client.get("/tables/T", receives: false)
             #expect(try await client.send(.get, "/.health").status == 200)
             await #expect(throws: (any Error).self) { try await unread.answer.get() }
             #expect(try await client.send(.get, "/.health").status == 200)
@@ -202,8 +200,7 @@ struct HTTP2Tests {
         let limits = ServerLimits(maximumResponsesSize: 500_000, stallTimeout: .seconds(3_600))
         try await servingSecurely(limits, servesMetrics: true) { client, _ in
             try await Self.insertPage(client)
-            let unread = try await client.begin(.get, "/tables/T", receives: false)
-            unread.send(.end(nil))
+            let unread = try await client.get("/tables/T", receives: false)
             try await suspendUntil("the server to write the page") { try await Self.hasWritten(1, client) }
             let refused = try await client.send(.get, "/tables/T")
             #expect(refused.status == 503 && refused.head.headerFields[.retryAfter] == "1")
@@ -226,9 +223,7 @@ struct HTTP2Tests {
             try await client.channel.setOption(.autoRead, value: false).get()
             var streams: [HTTP2Client.Stream] = []
             for query in [""] + Array(repeating: "?$select=id", count: 3) {
-                let stream = try await client.begin(.get, "/tables/T" + query, receives: false)
-                stream.send(.end(nil))
-                streams.append(stream)
+                streams.append(try await client.get("/tables/T" + query, receives: false))
                 try await suspendUntil("\(streams.count) responses") { [count = streams.count] in
                     try await Self.hasWritten(count, other)
                 }
@@ -306,8 +301,7 @@ struct HTTP2Tests {
         let (client, unused) = (try await HTTP2Client(authority), try await HTTP2Client(authority))
         #expect(try await unused.send(.get, "/.health").status == 200)
         #expect(try await Self.insert("1", client).status == 201)
-        let waiting = try await client.begin(.get, "/.changes?tables=T&wait=50", [.accept: "text/event-stream"])
-        waiting.send(.end(nil))
+        let waiting = try await client.get("/.changes?tables=T&wait=50", [.accept: "text/event-stream"])
         let incomplete = try await client.begin(.post, "/tables/T")
         incomplete.send(.body(ByteBuffer(string: #"{"id":"#)))
         // The server has received both once it has answered a later request.

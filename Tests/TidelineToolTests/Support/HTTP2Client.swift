@@ -96,6 +96,13 @@ final class HTTP2Client: Sendable {
         return Stream(channel: stream, answer: answer.futureResult)
     }
 
+    /// Sends a request without a body, and returns its stream.
+    func get(_ path: String, _ fields: HTTPFields = [:], receives: Bool = true) async throws -> Stream {
+        let stream = try await begin(.get, path, fields, receives: receives)
+        stream.send(.end(nil))
+        return stream
+    }
+
     /// Sends a request, and returns its response.
     func send(
         _ method: HTTPRequest.Method, _ path: String, _ fields: HTTPFields = [:], body: String? = nil
