@@ -24,9 +24,8 @@ struct RestoredClientTests {
 
     /// Backs up after the first changes, and syncs a client after further ones. Its last change is pending.
     private static func useAndBackUp(_ store: some LocalStore, _ file: String) async throws -> AnyStore {
-        let service = try TableService(store: store, options: TableServiceOptions(schemas: [Self.items]))
         let clientStore = AnyStore(try StoreEngine.memory.makeOpener("", StoreSettings([], of: .memory), .init())())
-        let client = try await Self.client(clientStore, service)
+        let client = try await Self.client(clientStore, of: store)
         let items = client.table("Item")
         for id in ["same", "pending", "changed", "deleted", "changed and pending"] {
             _ = try await items.insert(["id": .string(id), "text": "old"])
@@ -46,8 +45,7 @@ struct RestoredClientTests {
     }
 
     private static func check(_ store: some LocalStore, _ clientStore: AnyStore) async throws {
-        let service = try TableService(store: store, options: TableServiceOptions(schemas: [Self.items]))
-        let client = try await Self.client(clientStore, service)
+        let client = try await Self.client(clientStore, of: store)
         let items = client.table("Item")
         let error = await #expect(throws: SyncError.self) { try await client.push() }
         // The change to a row that did not change after the backup is accepted, the other is reported.
@@ -79,11 +77,11 @@ struct RestoredClientTests {
 
     private static let items = TableSchema("Item", columns: [.string("text")])
 
-    private static func client(
-        _ store: AnyStore, _ service: TableService<some LocalStore>
-    ) async throws -> SyncClient<AnyStore> {
+    /// Makes a client of a server over a store.
+    private static func client(_ own: AnyStore, of store: some LocalStore) async throws -> SyncClient<AnyStore> {
+        let service = try TableService(store: store, options: TableServiceOptions(schemas: [items]))
         let client = try SyncClient(
-            url: "http://server.test", store: store, transport: BackupTestTransport(service: service))
+            url: "http://server.test", store: own, transport: BackupTestTransport(service: service))
         try await client.define([items])
         return client
     }
