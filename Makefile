@@ -58,6 +58,7 @@ lint:
 	    { echo 'error: wrap these comments at 120 columns' >&2; exit 1; }
 	@scripts/count-phrases
 	@scripts/check-rooms
+	@scripts/mutants --check
 
 format:
 	@$(SWIFT_FILES) | xargs -0 -n 200 swift format --in-place --parallel
