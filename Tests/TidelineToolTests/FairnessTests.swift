@@ -244,7 +244,7 @@ struct FairnessTests {
     }
 }
 
-/// What happened, or work that waits, on any thread.
+/// A log of events, or of work that waits, on any thread.
 final class SharedLog<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
 
