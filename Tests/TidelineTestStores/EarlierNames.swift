@@ -41,15 +41,10 @@ extension KeyValueStore {
     public func replaceStoredName(_ name: String, with other: String) throws {
         try withEngine { engine throws in
             try engine.write { transaction throws in
-                var changed: [(key: [UInt8], value: [UInt8])] = []
                 let definitions = KeyRange(prefix: [0, 0, 0, 0, UInt8(ascii: "t")])
-                try transaction.scan(definitions, descending: false) { key, value in
-                    let text = Array(value).replacing(Array(name.utf8), with: Array(other.utf8))
-                    changed.append((Array(key), text))
-                    return .next
-                }
-                for (key, value) in changed {
-                    try key.withUnsafeBytes { key in try value.withUnsafeBytes { try transaction.put(key, $0) } }
+                for entry in try transaction.entries(in: definitions) {
+                    let text = entry.value.replacing(Array(name.utf8), with: Array(other.utf8))
+                    try transaction.put(entry.key, text)
                 }
             }
         }

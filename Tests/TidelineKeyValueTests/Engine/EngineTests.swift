@@ -3,6 +3,8 @@ import TidelineConformance
 import TidelineKeyValue
 import TidelineMemory
 import TidelineStore
+import TidelineTestStores
+import TidelineTestSupport
 
 /// Runs the suite's checks of engines, and tests what they do not cover.
 @Suite struct EngineTests {
@@ -129,5 +131,24 @@ import TidelineStore
                 #expect(isSame)
             }
         }
+    }
+
+    /// Runs random transactions on an engine and on a model, which must agree at every step.
+    @Test(arguments: EngineUnderTest.all)
+    func tenThousandRandomOperationsDoWhatTheModelDoes(_ engine: EngineUnderTest) throws {
+        let seed = UInt64.random(in: 0...99_999)
+        let folder = try TemporaryFolder()
+        var script = RandomScript(seed: seed)
+        var opened = try engine.open(folder.path)
+        try opened.read { try script.expectAgreement($0) }
+        while script.operations < 10_000 {
+            try script.runTransaction(on: opened)
+            if engine.isPersistent, script.decides(1, of: 20) {
+                try opened.close()
+                opened = try engine.open(folder.path)
+            }
+            try opened.read { try script.expectAgreement($0) }
+        }
+        try opened.close()
     }
 }

@@ -2,39 +2,15 @@ import Testing
 import TidelineKeyValue
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 
 /// Tests the part of the overlay that engines call. The engine tests cover the part that transaction bodies call.
 @Suite struct OverlayTransactionTests {
-    /// A snapshot that counts its calls.
-    private final class CountingSnapshot: KeyValueSnapshot {
-        var entries = MapModel()
-        private(set) var gets = 0
-        private(set) var scans = 0
+    private let base = SortedEntries()
+    private let overlay: OverlayTransaction<SortedEntries>
 
-        func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-            gets += 1
-            return try entries[Array(key)].map { try $0.withUnsafeBytes(body) } != nil
-        }
-
-        func scan(
-            _ range: KeyRange, descending: Bool,
-            _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
-        ) throws {
-            scans += 1
-            for entry in entries.entries(in: range, descending: descending) {
-                let step = try entry.key.withUnsafeBytes { key in
-                    try entry.value.withUnsafeBytes { try body(key, $0) }
-                }
-                if step == .stop { return }
-            }
-        }
-    }
-
-    private let base = CountingSnapshot()
-    private let overlay: OverlayTransaction<CountingSnapshot>
-
-    init() {
-        for key in [1, 3, 5, 7] as [UInt8] { base.entries[[0, 0, 0, 1, key]] = [key] }
+    init() throws {
+        for key in [1, 3, 5, 7] as [UInt8] { try base.put([0, 0, 0, 1, key], [key]) }
         overlay = OverlayTransaction(over: base)
     }
 
@@ -85,11 +61,11 @@ import TidelineSupport
     @Test func theSnapshotIsAskedOnceAtMost() throws {
         try overlay.put([0, 0, 0, 1, 1], [])
         #expect(try overlay.value([0, 0, 0, 1, 1]) == [])
-        #expect(base.gets == 0)
+        #expect(base.lookedUp == 0)
         #expect(try overlay.value([0, 0, 0, 1, 3]) == [3])
-        #expect(base.gets == 1)
+        #expect(base.lookedUp == 1)
         for key in [1, 2, 3, 3] as [UInt8] { _ = try overlay.insert([0, 0, 0, 1, key], [8]) }
-        #expect(base.gets == 4)
+        #expect(base.lookedUp == 4)
         _ = try overlay.entries(in: KeyRange(prefix: [0, 0, 0, 1]), limit: 1)
         #expect(base.scans == 1)
     }
@@ -116,7 +92,8 @@ import TidelineSupport
     func whatAScanPassesOnIsTheSameInWhateverSpacesChangesAre(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let spaces: [[UInt8]] = [[0, 0, 0, 0xFE], [0, 0, 0, 0xFF], [0, 0, 1, 0], [0, 0, 1]]
-        var model = base.entries
+        var model = MapModel()
+        for entry in try base.entries(in: KeyRange(prefix: [0, 0, 0, 1])) { model[entry.key] = entry.value }
         func key() -> [UInt8] {
             (spaces.randomElement(using: &random) ?? [])
                 + (0..<Int.random(in: 0...2, using: &random)).map { _ in .random(in: 0...3, using: &random) }

@@ -3,6 +3,7 @@ import SortedFileStore
 import Testing
 import TidelineKeyValue
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 /// Tests the file of the example engine.

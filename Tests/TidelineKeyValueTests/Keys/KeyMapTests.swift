@@ -1,8 +1,7 @@
 import Testing
-import TidelineConformance
 import TidelineMemory
 import TidelineStore
-import TidelineSupport
+import TidelineTestStores
 
 @testable import TidelineKeyValue
 
@@ -31,19 +30,18 @@ import TidelineSupport
         }
     }
 
-    private struct Dropped: Error {}
-
     @Test(arguments: Folding.all)
     func randomOperationsDoWhatTheModelDoes(_ folding: Folding) throws {
-        let seed = UInt64.random(in: 0...99_999)
-        var script = LongKeyScript(seed: seed)
+        let lengths = [0, 1, 113, 114, 115, 124, 200, 496, 497, 498, 507, 1_090]
+        var script = RandomScript(seed: .random(in: 0...99_999), stemLengths: lengths)
         for _ in 0..<12 {
             try engine.write { transaction throws in
-                let map = KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
+                let map = LongKeys(KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys))
                 for _ in 0..<60 { try script.runOperation(on: map) }
+                try script.expectAgreement(map, ranges: 10)
             }
             try engine.read { snapshot throws in
-                try script.expectAgreement(KeyMap(snapshot, folding.keys), checks: 10)
+                try script.expectAgreement(LongKeys(KeyMap(snapshot, folding.keys)), ranges: 10)
             }
         }
     }
@@ -56,12 +54,12 @@ import TidelineSupport
                 hashedPrefix, Array(hashedPrefix.dropLast(500)), hashedPrefix + [7, 7],
             ]
         try engine.write { transaction throws in
-            let map = KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys)
+            let map = LongKeys(KeyStoreMap(LimitedTransaction(transaction, folding.maximum), folding.keys))
             for (number, key) in keys.enumerated().shuffled() { try map.put(key, [UInt8(number & 0xFF)]) }
         }
         let sorted = keys.sorted { $0.lexicographicallyPrecedes($1) }
         try engine.read { snapshot throws in
-            let map = KeyMap(snapshot, folding.keys)
+            let map = LongKeys(KeyMap(snapshot, folding.keys))
             #expect(try map.keys(in: KeySpace(number: 9).range) == sorted)
             #expect(try map.keys(in: KeySpace(number: 9).range, descending: true) == sorted.reversed())
             #expect(try map.keys(in: KeySpace(number: 8).range) == [])
@@ -80,14 +78,14 @@ import TidelineSupport
     func aDeletedKeyLeavesNothingAndMayComeBack(_ folding: Folding) throws {
         let keys = (0..<20).map { KeySpace(number: 1).prefix + [UInt8](repeating: 65, count: 700) + [UInt8($0)] }
         try engine.write { transaction throws in
-            let map = KeyStoreMap(transaction, folding.keys)
+            let map = LongKeys(KeyStoreMap(transaction, folding.keys))
             for _ in 0..<3 {
                 for key in keys { #expect(try map.insert(key, key) == nil) }
                 for key in keys { #expect(try map.insert(key, [1]) == key) }
                 for key in keys.shuffled() {
                     #expect(try map.delete(key))
                     #expect(try !map.delete(key))
-                    #expect(try map.value(of: key) == nil)
+                    #expect(try map.value(key) == nil)
                 }
                 #expect(try transaction.entries(in: KeySpace(number: 1).range) == [])
             }
@@ -98,12 +96,12 @@ import TidelineSupport
         let keys = OverflowKey(maximum: 128) { _ in 1 }
         let long = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction throws in
-            let map = KeyStoreMap(transaction, keys)
+            let map = LongKeys(KeyStoreMap(transaction, keys))
             try map.put(long + [1], [1])
-            #expect(try map.value(of: long + [2]) == nil)
-            #expect(try map.value(of: long) == nil)
+            #expect(try map.value(long + [2]) == nil)
+            #expect(try map.value(long) == nil)
             #expect(try !map.delete(long + [2]))
-            #expect(try map.value(of: Array(long.prefix(118))) == nil)
+            #expect(try map.value(Array(long.prefix(118))) == nil)
         }
     }
 
@@ -115,10 +113,10 @@ import TidelineSupport
         try engine.write { transaction throws in
             let stored = key.withUnsafeBytes { keys.hashedPrefix(of: $0) } + [0, 0]
             try transaction.put(stored, content)
-            let map = KeyStoreMap(transaction, keys)
-            expectCorrupt { _ = try map.value(of: key) }
-            expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
-            expectCorrupt { try map.put(key, [1]) }
+            let map = LongKeys(KeyStoreMap(transaction, keys))
+            expectError(.corrupt) { _ = try map.value(key) }
+            expectError(.corrupt) { _ = try map.keys(in: KeySpace(number: 1).range) }
+            expectError(.corrupt) { try map.put(key, [1]) }
         }
     }
 
@@ -129,7 +127,7 @@ import TidelineSupport
         let keys = OverflowKey(maximum: 128)
         let key = KeySpace(number: 1).prefix + [UInt8](repeating: 1, count: 400)
         try engine.write { transaction in
-            let map = KeyStoreMap(transaction, keys)
+            let map = LongKeys(KeyStoreMap(transaction, keys))
             try map.put(key, [7])
             var entry = try #require(try transaction.entries(in: KeySpace(number: 1).range).first)
             if isWholeKey {
@@ -140,14 +138,9 @@ import TidelineSupport
                 entry.key[position] ^= 4
             }
             try transaction.put(entry.key, entry.value)
-            if isWholeKey { expectCorrupt { _ = try map.value(of: key) } }
-            expectCorrupt { _ = try map.keys(in: KeySpace(number: 1).range) }
+            if isWholeKey { expectError(.corrupt) { _ = try map.value(key) } }
+            expectError(.corrupt) { _ = try map.keys(in: KeySpace(number: 1).range) }
         }
-    }
-
-    private func expectCorrupt(sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
-        let error = #expect(throws: StoreError.self, sourceLocation: sourceLocation, performing: body)
-        #expect(error?.code == .corrupt, sourceLocation: sourceLocation)
     }
 
     /// The hash is part of the format: each version reads files written by earlier versions.
@@ -189,115 +182,37 @@ private struct LimitedTransaction: KeyValueTransaction {
     func delete(_ key: UnsafeRawBufferPointer) throws -> Bool { base.delete(check(key)) }
 }
 
-/// Random operations from a seed, over keys of up to 1,100 bytes, many of which have a common prefix.
-private struct LongKeyScript {
-    let seed: UInt64
-    private var random: SplitMix64
-    private var model = MapModel()
-    private let stems: [[UInt8]]
+/// A map of keys of any length, as a snapshot or a transaction.
+private struct LongKeys<Map: KeySource>: KeyValueSnapshot {
+    private let map: Map
 
-    init(seed: UInt64) {
-        self.seed = seed
-        random = SplitMix64(seed: seed)
-        var random = SplitMix64(seed: seed &+ 1)
-        stems = [0, 1, 113, 114, 115, 124, 200, 496, 497, 498, 507, 1_090].map { count in
-            (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
-        }
+    init(_ map: Map) { self.map = map }
+
+    func get(_ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+        try map.find(key, body)
     }
 
-    mutating func runOperation(on map: KeyStoreMap<some KeyValueTransaction>) throws {
-        let key = key()
-        let value = [UInt8](repeating: .random(in: 0...255, using: &random), count: .random(in: 0...40, using: &random))
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0...2:
-            try map.put(key, value)
-            model[key] = value
-        case 3...4:
-            try #require(try map.insert(key, value) == model[key], "seed \(seed)")
-            if model[key] == nil { model[key] = value }
-        case 5...6: try #require(try map.delete(key) == (model.remove(key) != nil), "seed \(seed)")
-        default: try expectAgreement(map, checks: 1)
-        }
+    func scan(
+        _ range: KeyRange, descending: Bool,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
+    ) throws {
+        try map.scan(range, descending: descending, body)
     }
 
-    mutating func expectAgreement(_ map: KeyMap<some KeyValueSnapshot>, checks: Int) throws {
-        for _ in 0..<checks {
-            let key = key()
-            try #require(try map.value(of: key) == model[key], "seed \(seed)")
-            let other = self.key()
-            let isReversed = other.lexicographicallyPrecedes(key)
-            try expectScan(isReversed ? KeyRange(from: other, to: key) : KeyRange(from: key, to: other), map)
-            try expectScan(KeyRange(prefix: key), map)
-        }
-        for space in [1, 2] as [UInt32] { try expectScan(KeySpace(number: space).range, map) }
-    }
-
-    private mutating func expectScan(_ range: KeyRange, _ map: KeyMap<some KeyValueSnapshot>) throws {
-        for descending in [false, true] {
-            let limit = Bool.random(using: &random) ? Int.random(in: 1...5, using: &random) : .max
-            let expected = model.entries(in: range, descending: descending).prefix(limit)
-            let found = try map.entries(in: range, descending: descending, limit: limit)
-            let isSame = found.elementsEqual(expected)
-            try #require(isSame, "seed \(seed), descending \(descending), limit \(limit), \(range)")
-        }
-    }
-
-    /// Returns a key of one of two spaces, every second time an existing key or its neighbor.
-    private mutating func key() -> [UInt8] {
-        if Bool.random(using: &random), let known = model.randomKey(&random) {
-            switch Int.random(in: 0..<6, using: &random) {
-            case 0: return known + [.random(in: 0...1, using: &random)]
-            case 1: return Array(known.prefix(max(KeySpace.length, known.count - 1)))
-            default: return known
-            }
-        }
-        let hashedPrefix = stems.randomElement(using: &random) ?? []
-        let end = (0..<Int.random(in: 0...6, using: &random)).map { _ in
-            [0, 1, 0xFE, 0xFF].randomElement(using: &random) ?? 0 as UInt8
-        }
-        return KeySpace(number: .random(in: 1...2, using: &random)).prefix + hashedPrefix + end
-    }
-}
-
-/// Maps with arrays as keys and values, which are convenient for tests.
-extension KeyMap {
-    fileprivate func value(of key: [UInt8]) throws -> [UInt8]? {
-        try key.withUnsafeBytes { try get($0) { Array($0) } }
-    }
-
-    fileprivate func entries(
-        in range: KeyRange, descending: Bool = false, limit: Int = .max
-    ) throws -> [MapModel.Entry] {
-        var entries: [MapModel.Entry] = []
-        try scan(range, descending: descending) { key, value in
-            entries.append(MapModel.Entry(key: Array(key), value: Array(value)))
-            return entries.count < limit ? .next : .stop
-        }
-        return entries
-    }
-
-    fileprivate func keys(in range: KeyRange, descending: Bool = false, limit: Int = .max) throws -> [[UInt8]] {
+    func keys(in range: KeyRange, descending: Bool = false, limit: Int = .max) throws -> [[UInt8]] {
         try entries(in: range, descending: descending, limit: limit).map(\.key)
     }
 }
 
-extension KeyStoreMap {
-    fileprivate func put(_ key: [UInt8], _ value: [UInt8]) throws {
-        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try put(key, $0) } }
+extension LongKeys: KeyValueTransaction where Map: KeyStore {
+    func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws { try map.put(key, value) }
+
+    func put(
+        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
+        over replaces: (_ existing: UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Bool {
+        try map.put(key, value, over: replaces)
     }
 
-    fileprivate func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
-
-    fileprivate func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
-        try key.withUnsafeBytes { key in
-            try value.withUnsafeBytes { value in
-                var found: [UInt8]?
-                _ = try put(key, value) {
-                    found = Array($0)
-                    return false
-                }
-                return found
-            }
-        }
-    }
+    func delete(_ key: UnsafeRawBufferPointer) throws -> Bool { try map.delete(key) }
 }

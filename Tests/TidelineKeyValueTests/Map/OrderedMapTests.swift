@@ -2,6 +2,7 @@ import Testing
 import TidelineConformance
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 
 @testable import TidelineKeyValue
 
@@ -91,7 +92,7 @@ import TidelineSupport
         let load = Self.loads[1]
         var map = OrderedMap()
         var model = MapModel()
-        var copies: [(OrderedMap, [MapModel.Entry])] = []
+        var copies: [(OrderedMap, [KeyValueEntry])] = []
         for step in 0..<5_000 {
             let key = load.randomKey(model, &random)
             if step % 3 == 0 {
@@ -225,5 +226,39 @@ extension OrderedMapTests.Load {
     func randomValue(_ random: inout SplitMix64) -> [UInt8] {
         let filler = UInt8.random(in: 0...255, using: &random)
         return [UInt8](repeating: filler, count: Int.random(in: valueCounts, using: &random))
+    }
+}
+
+/// The map with arrays as keys and values, which are convenient for tests.
+extension OrderedMap {
+    fileprivate func get(_ key: [UInt8]) -> [UInt8]? { key.withUnsafeBytes { get($0) { Array($0) } } }
+
+    fileprivate mutating func put(_ key: [UInt8], _ value: [UInt8]) {
+        key.withUnsafeBytes { key in value.withUnsafeBytes { put(key, $0) } }
+    }
+
+    fileprivate mutating func insert(_ key: [UInt8], _ value: [UInt8]) -> Bool {
+        key.withUnsafeBytes { key in value.withUnsafeBytes { put(key, $0, over: { _ in false }) } }
+    }
+
+    fileprivate mutating func delete(_ key: [UInt8]) -> Bool { key.withUnsafeBytes { delete($0) } }
+
+    fileprivate func entries() -> [KeyValueEntry] {
+        var entries: [KeyValueEntry] = []
+        var cursor = cursor()
+        while !cursor.isAtEnd {
+            cursor.withEntry { entries.append(KeyValueEntry(key: Array($0), value: Array($1))) }
+            cursor.advance()
+        }
+        return entries
+    }
+
+    fileprivate func entries(in range: KeyRange, descending: Bool, limit: Int = .max) -> [KeyValueEntry] {
+        var entries: [KeyValueEntry] = []
+        scan(range, descending: descending) { key, value in
+            entries.append(KeyValueEntry(key: Array(key), value: Array(value)))
+            return entries.count < limit ? .next : .stop
+        }
+        return entries
     }
 }

@@ -7,6 +7,7 @@ final class SortedEntries: KeyValueTransaction {
     private var entries: [(key: [UInt8], value: [UInt8])] = []
     /// The number of keys that scans passed to their bodies.
     private(set) var scanned = 0
+    private(set) var scans = 0
     /// The number of looked-up values.
     private(set) var lookedUp = 0
 
@@ -22,6 +23,7 @@ final class SortedEntries: KeyValueTransaction {
         _ range: KeyRange, descending: Bool,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws -> ScanStep
     ) throws {
+        scans += 1
         let start = range.lower.withUnsafeBytes(position)
         let end = max(start, range.upper.withUnsafeBytes(position))
         for offset in 0..<(end - start) {

@@ -1,6 +1,7 @@
 import Testing
 import TidelineMemory
 import TidelineStore
+import TidelineTestStores
 
 @testable import TidelineKeyValue
 
@@ -15,7 +16,7 @@ import TidelineStore
     }
 
     /// Returns the rows of the store's only table, in order of their keys.
-    private func entries(_ engine: MemoryEngine) throws -> [MapModel.Entry] {
+    private func entries(_ engine: MemoryEngine) throws -> [KeyValueEntry] {
         try engine.read { try $0.entries(in: KeySpace(number: 1).range) }
     }
 

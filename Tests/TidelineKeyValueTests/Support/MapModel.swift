@@ -1,16 +1,11 @@
-import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 
 /// A simple reference implementation of an ordered map, against which fast ones are tested.
 struct MapModel {
-    struct Entry: Equatable {
-        var key: [UInt8]
-        var value: [UInt8]
-    }
-
-    private(set) var entries: [Entry] = []
+    private(set) var entries: [KeyValueEntry] = []
 
     subscript(key: [UInt8]) -> [UInt8]? {
         get {
@@ -19,7 +14,7 @@ struct MapModel {
         }
         set {
             _ = remove(key)
-            if let newValue { entries.insert(Entry(key: key, value: newValue), at: index(of: key)) }
+            if let newValue { entries.insert(KeyValueEntry(key: key, value: newValue), at: index(of: key)) }
         }
     }
 
@@ -29,7 +24,7 @@ struct MapModel {
         return entries.remove(at: index).value
     }
 
-    func entries(in range: KeyRange, descending: Bool) -> [Entry] {
+    func entries(in range: KeyRange, descending: Bool) -> [KeyValueEntry] {
         let lower = index(of: range.lower)
         let found = entries[lower..<max(lower, index(of: range.upper))]
         return descending ? found.reversed() : Array(found)

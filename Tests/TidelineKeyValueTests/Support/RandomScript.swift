@@ -1,45 +1,25 @@
 import Testing
-import TidelineConformance
 import TidelineKeyValue
 import TidelineStore
 import TidelineSupport
-import TidelineTestSupport
-
-/// Runs random transactions on an engine and on a model, which must agree at every step.
-@Suite struct EngineRandomTests {
-    private struct Own: Error {}
-
-    @Test(arguments: EngineUnderTest.all)
-    func tenThousandRandomOperationsDoWhatTheModelDoes(_ engine: EngineUnderTest) throws {
-        let seed = UInt64.random(in: 0...99_999)
-        let folder = try TemporaryFolder()
-        var script = RandomScript(seed: seed)
-        var opened = try engine.open(folder.path)
-        try opened.read { try script.expectAgreement($0) }
-        while script.operations < 10_000 {
-            try script.runTransaction(on: opened)
-            if engine.isPersistent, script.decides(1, of: 20) {
-                try opened.close()
-                opened = try engine.open(folder.path)
-            }
-            try opened.read { try script.expectAgreement($0) }
-        }
-        try opened.close()
-    }
-}
+import TidelineTestStores
 
 /// Random operations from a seed, and the model of their expected results.
-private struct RandomScript {
+struct RandomScript {
     private struct Dropped: Error {}
 
     let seed: UInt64
     private(set) var operations = 0
     private var random: SplitMix64
     private var model = MapModel()
+    /// The bytes of keys after their space, but for a few random ones.
+    private let stems: [[UInt8]]
 
-    init(seed: UInt64) {
+    init(seed: UInt64, stemLengths: [Int] = [0]) {
         self.seed = seed
-        random = SplitMix64(seed: seed)
+        var random = SplitMix64(seed: seed)
+        stems = stemLengths.map { count in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
+        self.random = random
     }
 
     mutating func decides(_ chances: Int, of total: Int) -> Bool {
@@ -60,7 +40,7 @@ private struct RandomScript {
         }
     }
 
-    private mutating func runOperation(on writer: some KeyValueTransaction) throws {
+    mutating func runOperation(on writer: some KeyValueTransaction) throws {
         operations += 1
         let key = randomKey()
         switch Int.random(in: 0..<11, using: &random) {
@@ -85,10 +65,15 @@ private struct RandomScript {
         }
     }
 
-    mutating func expectAgreement(_ snapshot: some KeyValueSnapshot) throws {
+    /// - Parameter ranges: The number of ranges between two keys, and of those of all keys with a prefix.
+    mutating func expectAgreement(_ snapshot: some KeyValueSnapshot, ranges: Int = 0) throws {
         for space in 1...2 as ClosedRange<UInt8> { try expectRange(KeyRange(prefix: [0, 0, 0, space]), snapshot) }
-        for _ in 0..<5 {
-            try expectValue(randomKey(), snapshot)
+        for _ in 0..<max(5, ranges) { try expectValue(randomKey(), snapshot) }
+        for _ in 0..<ranges {
+            let (key, other) = (randomKey(), randomKey())
+            let isReversed = other.lexicographicallyPrecedes(key)
+            try expectRange(isReversed ? KeyRange(from: other, to: key) : KeyRange(from: key, to: other), snapshot)
+            try expectRange(KeyRange(prefix: key), snapshot)
         }
     }
 
@@ -107,13 +92,20 @@ private struct RandomScript {
         }
     }
 
-    /// Returns a key of one of two spaces, every second time an existing one.
+    /// Returns a key of one of two spaces, every second time an existing one or its neighbor.
     private mutating func randomKey() -> [UInt8] {
-        if decides(1, of: 2), let key = model.randomKey(&random) { return key }
+        if decides(1, of: 2), let known = model.randomKey(&random) {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: return known + [UInt8.random(in: 0...1, using: &random)]
+            case 1: return Array(known.prefix(max(4, known.count - 1)))
+            default: return known
+            }
+        }
+        let stem = stems.randomElement(using: &random) ?? []
         let alphabet: [UInt8] = [0, 1, 97, 98, 254, 255]
         let length = Int.random(in: 0...5, using: &random)
-        let rest = (0..<length).map { _ in alphabet.randomElement(using: &random) ?? 0 }
-        return [0, 0, 0, UInt8.random(in: 1...2, using: &random)] + rest
+        let end = (0..<length).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+        return [0, 0, 0, UInt8.random(in: 1...2, using: &random)] + stem + end
     }
 
     private mutating func randomValue() -> [UInt8] {
