@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// The time limit for waiting on another thread or process. It is longer than a busy machine needs.
 public enum WaitLimit {
@@ -36,6 +37,22 @@ public func suspendUntil(_ what: String, _ holds: () async throws -> Bool) async
         guard ContinuousClock.now < deadline else { throw WaitFailure(what) }
         try await Task.sleep(for: .milliseconds(1))
     }
+}
+
+/// Runs `body` on several threads at the same time, and waits for all of them.
+/// - Throws: An error that `body` throws, or ``WaitFailure`` after the time limit.
+public func onThreads(_ count: Int = 1, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    let group = DispatchGroup()
+    for number in 0..<count {
+        group.enter()
+        Thread.detachNewThread {
+            do { try body(number) } catch { failure.withLock { $0 = error } }
+            group.leave()
+        }
+    }
+    try group.finish()
+    if let error = failure.withLock({ $0 }) { throw error }
 }
 
 extension DispatchGroup {

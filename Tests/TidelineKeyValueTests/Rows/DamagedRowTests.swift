@@ -3,6 +3,7 @@ import TidelineConformance
 import TidelineMemory
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineKeyValue
@@ -96,7 +97,7 @@ import TidelineTestSupport
             try transaction.put(Self.rows.prefix + id, row.value)
         }
         let store = try KeyValueStore(engine: engine)
-        let error = failure { _ = try store.read { try $0.rows(matching: TableQuery("Item")) } }
-        #expect(error?.code == .corrupt && error?.table == "Item")
+        let error = expectError(.corrupt) { _ = try store.read { try $0.rows(matching: TableQuery("Item")) } }
+        #expect(error?.table == "Item")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineMemory
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineKeyValue
@@ -44,14 +45,11 @@ import TidelineTestSupport
     @Test func theEngineIsLentWhileTheStoreIsOpen() throws {
         let (engine, store) = try openStore()
         #expect(try store.withEngine { $0 === engine })
-        try store.withEngine { _ in
-            #expect(failure { try store.close() } != nil)
-        }
+        _ = try store.withEngine { _ in expectError(.busy) { try store.close() } }
         try store.close()
         try store.close()
         #expect(engine.closingCount == 1)
-        let error = failure { _ = try store.withEngine { _ in } }
-        #expect(error?.code == .closed)
+        expectError(.closed) { try store.withEngine { _ in } }
     }
 
     @Test func aQueryIsExplainedAsItWouldBeAnswered() throws {
@@ -60,7 +58,6 @@ import TidelineTestSupport
         #expect(try "\(store.explain(TableQuery("T").filter(.column("n") == 1)))".contains("n"))
         let plans = try [TableQuery("T"), TableQuery("T").filter(.column("n") == 1)].map { "\(try store.explain($0))" }
         #expect(plans[0] != plans[1])
-        let error = failure { _ = try store.explain(TableQuery("U")) }
-        #expect(error?.code == .noSuchTable)
+        expectError(.noSuchTable) { _ = try store.explain(TableQuery("U")) }
     }
 }

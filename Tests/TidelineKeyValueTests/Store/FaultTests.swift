@@ -1,5 +1,6 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import TidelineKeyValue
 
@@ -56,10 +57,11 @@ import TidelineStore
         var place = 0
         while true {
             engine.faults.begin(after: place)
-            let found = failure { try work.run(on: store) }
+            let outcome = Result { try work.run(on: store) }
             engine.faults.begin(after: nil)
-            guard let error = found else { break }
-            #expect(error.code == .io && error.engineCode == 5)
+            guard case .failure(let error) = outcome else { break }
+            let failure = try #require(error as? StoreError)
+            #expect(failure.code == .io && failure.engineCode == 5)
             #expect(try store.tables() == tables)
             #expect(try store.read { try $0.rows(matching: TableQuery("item")).rows } == rows)
             try engine.audit("place \(place)")
@@ -75,18 +77,16 @@ import TidelineStore
     @Test func aFailureThatTheBodyPassesOverFailsTheTransaction() throws {
         let (engine, store) = try Self.makeStore()
         for place in 2..<6 {
-            let error = failure {
+            expectError(.io) {
                 try store.write { writer throws in
                     try writer.upsert(["id": "a", "rank": 1], into: "item")
                     engine.faults.begin(after: place)
                     try? writer.upsert([["id": "b", "rank": 1], ["id": "c", "rank": 1]], into: "item")
                     engine.faults.begin(after: nil)
                     // Later changes have no effect either.
-                    let later = failure { _ = try writer.delete(ids: ["1"], from: "item") }
-                    #expect(later?.code == .io)
+                    expectError(.io) { _ = try writer.delete(ids: ["1"], from: "item") }
                 }
             }
-            #expect(error?.code == .io)
             #expect(try store.read { try $0.count(TableQuery("item")) } == 7)
             try engine.audit()
         }

@@ -4,6 +4,7 @@ import TidelineConformance
 import TidelineMemory
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 
 @testable import TidelineKeyValue
 
@@ -33,8 +34,7 @@ import TidelineSupport
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         let engine = WrappedEngine(memory, maximumKeyLength: maximumKeyLength)
-        let error = failure { _ = try KeyValueStore(engine: engine) }
-        #expect(error?.code == code, "\(error as Any)", sourceLocation: sourceLocation)
+        expectError(code, sourceLocation: sourceLocation) { _ = try KeyValueStore(engine: engine) }
         #expect(engine.closingCount == 1, "the engine is closed once", sourceLocation: sourceLocation)
     }
 
@@ -93,12 +93,11 @@ import TidelineSupport
 
     @Test func aStoreForReadingOnlyIsNotMade() throws {
         let engine = WrappedEngine(capabilities: Self.readOnly)
-        #expect(failure { _ = try KeyValueStore(engine: engine) } != nil)
+        #expect(throws: StoreError.self) { try KeyValueStore(engine: engine) }
         #expect(engine.closingCount == 1)
         let store = try KeyValueStore(engine: WrappedEngine(self.engine, capabilities: Self.readOnly))
         #expect(try store.read { try $0.count(TableQuery("Item")) } == 1)
-        let error = failure { _ = try store.write { _ in } }
-        #expect(error?.code == .readOnly)
+        expectError(.readOnly) { try store.write { _ in } }
     }
 
     // MARK: Definitions
@@ -113,8 +112,10 @@ import TidelineSupport
             let text = try Self.text(key, in: engine).replacing("\"a\"", with: "\"e\u{301}\"")
             try Self.replace(key, by: Array(text.utf8), in: engine)
             openingFails(engine, with: .schemaMismatch)
-            let error = failure { _ = try KeyValueStore<MemoryEngine>.repairContent(of: engine) { _, _ in } }
-            #expect(error?.code == .schemaMismatch && error?.table == "T" && error?.column == "e\u{301}")
+            let error = expectError(.schemaMismatch) {
+                _ = try KeyValueStore<MemoryEngine>.repairContent(of: engine) { _, _ in }
+            }
+            #expect(error?.table == "T" && error?.column == "e\u{301}")
         }
     }
 
@@ -173,8 +174,8 @@ import TidelineSupport
         let first = TableSchema("First", columns: [.int("n")], indexes: [["n"]])
         var second = TableSchema("Second", columns: [.int("n")], indexes: [["n"]])
         let (_, store) = try openStore(over: WrappedEngine(capabilities: capabilities), first)
-        let error = failure { try store.define([second]) }
-        #expect(error?.code == .tooManyTables && error?.table == "Second")
+        let error = expectError(.tooManyTables) { try store.define([second]) }
+        #expect(error?.table == "Second")
         #expect(try store.tables() == [first])
         second.indexes = []
         try store.define([second])
@@ -266,14 +267,14 @@ import TidelineSupport
         let store = try KeyValueStore(engine: engine)
         try Self.replace(StoreFormat.countKey(KeySpace(number: 1)), by: count, in: engine)
         for step in 0..<3 {
-            let error = failure {
+            let error = expectError(.corrupt) {
                 switch step {
                 case 0: _ = try store.read { try $0.count(TableQuery("Item")) }
                 case 1: try store.write { try $0.upsert(["id": "b"], into: "Item") }
                 default: _ = try store.write { try $0.delete(id: "a", from: "Item") }
                 }
             }
-            #expect(error?.code == .corrupt && error?.table == "Item")
+            #expect(error?.table == "Item")
         }
         #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.count } == 1)
     }
@@ -282,9 +283,9 @@ import TidelineSupport
         let store = try KeyValueStore(engine: engine)
         let key = StoreFormat.countKey(KeySpace(number: 1))
         try Self.replace(key, by: nil, in: engine)
-        #expect(failure { _ = try store.write { try $0.delete(id: "a", from: "Item") } } != nil)
+        expectError(.corrupt) { _ = try store.write { try $0.delete(id: "a", from: "Item") } }
         try Self.replace(key, by: withUnsafeBytes(of: Int64.max.littleEndian, Array.init), in: engine)
-        #expect(failure { try store.write { try $0.upsert(["id": "b"], into: "Item") } } != nil)
+        expectError(.corrupt) { try store.write { try $0.upsert(["id": "b"], into: "Item") } }
         #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.map(\.id) } == ["a"])
     }
 }

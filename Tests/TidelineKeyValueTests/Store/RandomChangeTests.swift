@@ -3,6 +3,7 @@ import TidelineConformance
 import TidelineMemory
 import TidelineStore
 import TidelineSupport
+import TidelineTestStores
 
 @testable import TidelineKeyValue
 
@@ -66,7 +67,7 @@ import TidelineSupport
     /// No operation is called on an engine after it has failed.
     @Test func afterAFailedChangeATransactionAnswersNothingMore() throws {
         let (engine, store) = try openStore(TableSchema("T", columns: [.int("n")], indexes: [["n"]]))
-        let error = failure {
+        expectError(.io) {
             try store.write { writer in
                 try writer.upsert(["id": "a", "n": 1], into: "T")
                 engine.faults.begin(after: 1)
@@ -77,10 +78,9 @@ import TidelineSupport
                     { _ = try writer.rows(matching: TableQuery("T")) }, { _ = try writer.schema(of: "T") },
                     { try writer.delete(matching: TableQuery("T")) },
                 ]
-                for use in uses { #expect(failure(use)?.code == .io) }
+                for use in uses { expectError(.io, use) }
             }
         }
-        #expect(error?.code == .io)
         #expect(try store.read { try $0.count(TableQuery("T")) } == 0)
     }
 
@@ -88,7 +88,7 @@ import TidelineSupport
         let store = try MemoryStore()
         try store.define([TableSchema("T", columns: [.int("n")])])
         try store.write { writer in
-            #expect(failure { try writer.delete(id: "a", from: "U") }?.code == .noSuchTable)
+            expectError(.noSuchTable) { try writer.delete(id: "a", from: "U") }
             try writer.upsert(["id": "a", "n": 1], into: "T")
         }
         #expect(try store.read { try $0.count(TableQuery("T")) } == 1)
@@ -107,8 +107,8 @@ import TidelineSupport
             { try store.write { try $0.upsert(["id": "a", "n": 2], into: "T") } },
         ]
         for change in changes {
-            let error = failure(change)
-            #expect(error?.code == .corrupt && error?.table == "T" && error?.id == "a")
+            let error = expectError(.corrupt, change)
+            #expect(error?.table == "T" && error?.id == "a")
         }
     }
 }

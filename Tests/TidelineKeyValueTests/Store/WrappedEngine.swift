@@ -62,6 +62,15 @@ final class WrappedEngine: OrderedKeyValueEngine {
     func close() { closings.add(1, ordering: .sequentiallyConsistent) }
 }
 
+/// Opens a store over an engine, and defines tables.
+func openStore<Engine: OrderedKeyValueEngine>(
+    over engine: Engine = WrappedEngine(), _ tables: TableSchema...
+) throws -> (engine: Engine, store: KeyValueStore<Engine>) {
+    let store = try KeyValueStore(engine: engine)
+    try store.define(tables)
+    return (engine, store)
+}
+
 /// The keys that a ``WrappedEngine`` remembers.
 final class RememberedKeys: Sendable {
     private let keys = Mutex<Set<[UInt8]>>([])
