@@ -24,7 +24,7 @@ import TidelineTestSupport
     private struct Sample {
         var data: [UInt8]
         let lock: [UInt8]
-        let rows: [[Entry]]
+        let rows: [[KeyValueEntry]]
         static let spaces: [UInt32] = [0, 1, 2, 700]
         static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
@@ -58,8 +58,8 @@ import TidelineTestSupport
         }
     }
 
-    private static func rows(of engine: LMDBEngine) throws -> [[Entry]] {
-        try engine.read { snapshot throws in try Sample.spaces.map { try snapshot.entries(keys(of: $0)) } }
+    private static func rows(of engine: LMDBEngine) throws -> [[KeyValueEntry]] {
+        try engine.read { snapshot throws in try Sample.spaces.map { try snapshot.entries(in: keys(of: $0)) } }
     }
 
     /// Opens a store with damaged files and compares it with the sample.

@@ -23,7 +23,7 @@ import TidelineTestSupport
             try transaction.put(longest, [2])
             #expect(try transaction.value(longest) == [2])
         }
-        #expect(try engine.read { try $0.entries(keys(of: 7)).map(\.key) } == [key(7), longest])
+        #expect(try engine.read { try $0.entries(in: keys(of: 7)).map(\.key) } == [key(7), longest])
         expectError(.invalidValue) { try engine.write { try $0.put(longest + [0], []) } }
         expectError(.invalidValue) { try engine.write { try $0.put([0, 0, 1], []) } }
         expectError(.invalidValue) { _ = try engine.read { try $0.value([1]) } }
@@ -37,10 +37,10 @@ import TidelineTestSupport
                 try transaction.put(key(other, "k"), [UInt8(other & 0xFF)])
             }
         }
-        let expected = [Entry(key: key(space, "k"), value: [UInt8(space & 0xFF)])]
-        #expect(try engine.read { try $0.entries(range) } == expected)
-        #expect(try engine.read { try $0.entries(range, descending: true) } == expected)
-        #expect(try engine.write { try $0.entries(range) } == expected)
+        let expected = [KeyValueEntry(key: key(space, "k"), value: [UInt8(space & 0xFF)])]
+        #expect(try engine.read { try $0.entries(in: range) } == expected)
+        #expect(try engine.read { try $0.entries(in: range, descending: true) } == expected)
+        #expect(try engine.write { try $0.entries(in: range) } == expected)
     }
 
     @Test func aBodyThatThrowsLeavesNothingNotEvenASpace() throws {

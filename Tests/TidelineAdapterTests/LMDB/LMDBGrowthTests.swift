@@ -44,7 +44,7 @@ import TidelineTestSupport
     private func check(_ engine: LMDBEngine) throws {
         try engine.read { snapshot throws in
             #expect(try (1...3).map { try snapshot.count(keys(of: $0)) } == [8001, 8000, 8000])
-            for entry in try snapshot.entries(keys(of: 2)) {
+            for entry in try snapshot.entries(in: keys(of: 2)) {
                 let number = Int(String(decoding: entry.key.dropFirst(4), as: UTF8.self)) ?? -1
                 #expect(number % 3 == 1 && number % 5 != 0)
                 #expect(entry.value == Array(repeating: UInt8(number % 251), count: 90))
@@ -99,7 +99,7 @@ import TidelineTestSupport
                     }
                     if round % 3 == 0 { try transaction.put(key(UInt32(2 + round), "new"), [1]) }
                 }
-                #expect(try engine.read { try $0.entries(keys(of: 1)).allSatisfy { $0.value.count == 700 } })
+                #expect(try engine.read { try $0.entries(in: keys(of: 1)).allSatisfy { $0.value.count == 700 } })
                 #expect(try engine.count(1) == 10 + round)
             }
             try engine.close()
@@ -109,7 +109,7 @@ import TidelineTestSupport
 
     @Test func readersGoOnWhileTheMapGrows() throws {
         try engine.write { for number in 0..<10 { try $0.put(key(1, "\(number)"), [0]) } }
-        let errors = onThreads(9) { thread throws in
+        try onThreads(9) { thread throws in
             if thread == 0 {
                 for round in 1...60 {
                     try engine.write { transaction throws in
@@ -122,7 +122,7 @@ import TidelineTestSupport
             } else {
                 for _ in 0..<400 {
                     try engine.read { snapshot throws in
-                        let values = try snapshot.entries(keys(of: 1)).map(\.value)
+                        let values = try snapshot.entries(in: keys(of: 1)).map(\.value)
                         guard values.count == 10, Set(values).count == 1 else { throw Torn() }
                         try engine.read { inner throws in
                             guard try inner.count(keys(of: 1)) == 10 else { throw Torn() }
@@ -131,7 +131,6 @@ import TidelineTestSupport
                 }
             }
         }
-        #expect(errors.isEmpty, "\(errors)")
         #expect(try engine.count(2) == 24_000)
     }
 
@@ -147,7 +146,7 @@ import TidelineTestSupport
         }
         #expect(error?.path == path)
         #expect(error?.engineCode == -30792)
-        #expect(try engine.read { try $0.entries(keys(of: 1)).map(\.value) } == [[1]])
+        #expect(try engine.read { try $0.entries(in: keys(of: 1)).map(\.value) } == [[1]])
         try engine.write { try $0.put(key(1, "other"), [2]) }
         #expect(try engine.count(1) == 2)
     }

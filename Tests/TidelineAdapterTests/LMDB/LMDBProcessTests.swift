@@ -112,18 +112,17 @@ import TidelineTestSupport
         let others = try (0..<3).map { _ in try OtherProcess("read", folder.path) }
         for other in others { #expect(other.wait(for: 1) == 1) }
         _ = try engine.read { try $0.value(key(1, "a")) }
-        #expect(readers(of: engine) == 4)
+        #expect(engine.environment.readers.count == 4)
         for other in others { _ = other.end() }
-        #expect(readers(of: engine) == 4)
+        #expect(engine.environment.readers.count == 4)
         try engine.write { try $0.put(key(1, "large"), Array(repeating: 1, count: 1 << 18)) }
-        #expect(readers(of: engine) == 1)
+        #expect(engine.environment.readers.count == 1)
         try engine.close()
     }
 
     @Test func aFullTableOfReadersIsBusyOrClearedOfDeadOnes() throws {
         let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(maximumReaders: 1))
-        // The number of reader slots depends on the size of the lock file, rounded to whole pages.
-        let places = readerPlaces(of: engine)
+        let places = engine.environment.readerPlaces
         let others = try (0..<min(places, 6)).map { _ in try OtherProcess("read", folder.path) }
         for other in others { other.wait(for: 1) }
         if places <= 6 {
@@ -133,23 +132,5 @@ import TidelineTestSupport
         for other in others { _ = other.end() }
         #expect(try engine.count(1) == 0)
         try engine.close()
-    }
-
-    /// Returns the number of readers of all processes in the reader table.
-    private func readers(of engine: LMDBEngine) -> Int {
-        func append(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
-            guard let line, let context else { return -1 }
-            context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
-            return 0
-        }
-        var text = ""
-        withUnsafeMutablePointer(to: &text) { _ = mdb_reader_list(engine.environment.handle, append, $0) }
-        return text.split(separator: "\n").count - 1
-    }
-
-    private func readerPlaces(of engine: LMDBEngine) -> Int {
-        var count: UInt32 = 0
-        mdb_env_get_maxreaders(engine.environment.handle, &count)
-        return Int(count)
     }
 }

@@ -1,8 +1,6 @@
 import CLMDB
-import Foundation
 import TidelineKeyValue
-import TidelineStore
-import TidelineTestSupport
+import TidelineTestStores
 
 @testable import TidelineLMDB
 
@@ -12,6 +10,26 @@ extension Environment {
         var flags: UInt32 = 0
         mdb_env_get_flags(handle, &flags)
         return flags
+    }
+
+    /// The number of entries that the reader table has room for. It depends on the size of the lock file, which consists
+    /// of whole pages.
+    var readerPlaces: Int {
+        var count: UInt32 = 0
+        mdb_env_get_maxreaders(handle, &count)
+        return Int(count)
+    }
+
+    /// A line for each reader in the reader table, with its process.
+    var readers: [Substring] {
+        func append(_ line: UnsafePointer<CChar>?, _ context: UnsafeMutableRawPointer?) -> Int32 {
+            guard let line, let context else { return -1 }
+            context.assumingMemoryBound(to: String.self).pointee += String(cString: line)
+            return 0
+        }
+        var text = ""
+        withUnsafeMutablePointer(to: &text) { _ = mdb_reader_list(handle, append, $0) }
+        return Array(text.split(separator: "\n").dropFirst())
     }
 }
 
@@ -32,76 +50,10 @@ func key(_ space: UInt32, _ rest: String = "") -> [UInt8] {
 func keys(of space: UInt32) -> KeyRange { KeyRange(prefix: key(space)) }
 
 extension KeyValueSnapshot {
-    func value(_ key: [UInt8]) throws -> [UInt8]? {
-        var value: [UInt8]?
-        _ = try key.withUnsafeBytes { try get($0) { value = Array($0) } }
-        return value
-    }
-
-    func count(_ range: KeyRange) throws -> Int {
-        var count = 0
-        try scan(range, descending: false) { _, _ in
-            count += 1
-            return .next
-        }
-        return count
-    }
-
-    func entries(_ range: KeyRange, descending: Bool = false, limit: Int = .max) throws -> [Entry] {
-        var entries: [Entry] = []
-        try scan(range, descending: descending) { key, value in
-            entries.append(Entry(key: Array(key), value: Array(value)))
-            return entries.count < limit ? .next : .stop
-        }
-        return entries
-    }
+    func count(_ range: KeyRange) throws -> Int { try entries(in: range).count }
 }
 
 extension LMDBEngine {
     /// Returns the number of keys of a space.
     func count(_ space: UInt32) throws -> Int { try read { try $0.count(keys(of: space)) } }
-}
-
-struct Entry: Hashable, Comparable {
-    let key: [UInt8]
-    let value: [UInt8]
-    static func < (a: Entry, b: Entry) -> Bool { a.key.lexicographicallyPrecedes(b.key) }
-}
-
-extension KeyValueTransaction {
-    func put(_ key: [UInt8], _ value: [UInt8]) throws {
-        try key.withUnsafeBytes { key in try value.withUnsafeBytes { try put(key, $0) } }
-    }
-
-    func delete(_ key: [UInt8]) throws -> Bool { try key.withUnsafeBytes { try delete($0) } }
-
-    /// - Returns: The existing value, or `nil` if the given value was stored.
-    func insert(_ key: [UInt8], _ value: [UInt8]) throws -> [UInt8]? {
-        var existing: [UInt8]?
-        _ = try key.withUnsafeBytes { key in
-            try value.withUnsafeBytes { value in
-                try put(key, value) {
-                    existing = Array($0)
-                    return false
-                }
-            }
-        }
-        return existing
-    }
-}
-
-/// Runs `body` on the given number of threads at the same time, and returns the thrown errors.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) -> [any Error] {
-    let errors = LockedValue<[any Error]>([])
-    let done = DispatchGroup()
-    for number in 0..<count {
-        done.enter()
-        let thread = Thread {
-            do { try body(number) } catch { errors.withLock { $0.append(error) } }
-            done.leave()
-        }
-        thread.start()
-    }
-    do { try done.finish() } catch { errors.withLock { $0.append(error) } }
-    return errors.withLock { $0 }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineLMDB
-import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 #if canImport(Darwin)
