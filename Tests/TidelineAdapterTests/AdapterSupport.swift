@@ -62,18 +62,27 @@ func filled<Store: LocalStore>(_ store: Store) throws -> Store {
     return store
 }
 
-/// Rejects every change by this process, as a read-only file system or missing permissions do.
-struct UnwritableFiles: FileObserver {
-    /// The system's error number.
-    let error: Int32
+/// The layer that makes file calls fail, if this build has it.
+let faults = StoreKind.simplest.harness.faults
 
-    func decide(_ operation: FileOperation) -> FileDecision {
-        switch operation.kind {
-        case .read, .sync, .syncDirectory: .perform
-        case .open where !operation.isForWriting: .perform
-        default: .fail(error)
-        }
-    }
+/// Makes file calls fail with an error number of the system.
+struct FailingFiles: FileObserver {
+    let error: Int32
+    /// Whether a call fails.
+    let isAffected: @Sendable (FileOperation) -> Bool
+
+    func decide(_ operation: FileOperation) -> FileDecision { isAffected(operation) ? .fail(error) : .perform }
 
     func performed(_ operation: FileOperation) {}
+
+    /// Rejects every change by this process, as a read-only file system or missing permissions do.
+    static func unwritable(_ error: Int32) -> FailingFiles {
+        FailingFiles(error: error) { operation in
+            switch operation.kind {
+            case .read, .sync, .syncDirectory: false
+            case .open: operation.isForWriting
+            default: true
+            }
+        }
+    }
 }

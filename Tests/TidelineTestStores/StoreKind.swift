@@ -99,7 +99,7 @@ extension StoreKind {
 // MARK: - Kinds
 
 extension StoreKind {
-    private static let sqliteFile = StoreKind(
+    public static let sqliteFile = StoreKind(
         "SQLite file", engine: "sqlite", sharesFiles: true,
         readOnly: { try SQLiteStore(path: $0, options: SQLiteOptions(isReadOnly: true)) },
         opening: { try SQLiteStore(path: $0) })
@@ -111,13 +111,13 @@ extension StoreKind {
         try SQLiteStore.inMemory()
     }
     /// Opens without syncing to disk: the tests cannot simulate a loss of power.
-    private static let lmdb = StoreKind(
+    public static let lmdb = StoreKind(
         "LMDB", engine: "lmdb", sharesFiles: true,
         lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
         readOnly: { try LMDBStore(path: $0, options: LMDBOptions(isReadOnly: true)) },
         keyValueEngine: { try LMDBEngine(path: $0, options: LMDBOptions(durability: .none)) },
         opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
-    private static let levelDB = StoreKind(
+    public static let levelDB = StoreKind(
         "LevelDB", engine: "leveldb", keyValueEngine: { try LevelDBEngine(path: $0) },
         opening: { try LevelDBStore(path: $0) })
     private static let memory = StoreKind(
@@ -141,9 +141,6 @@ extension StoreKind {
 
     /// The persistent kinds whose files several stores and processes can open at the same time.
     public static let sharing = persistent.filter(\.sharesFiles)
-
-    /// The persistent kinds whose files only one store can open at a time.
-    public static let exclusive = persistent.filter { !$0.sharesFiles }
 
     /// The kinds whose readers and writer can work at the same time.
     public static let concurrent = all.filter(\.readsBesideWriter)

@@ -7,16 +7,13 @@ import TidelineTestSupport
 
 @testable import TidelineLMDB
 
-private let faults = StoreKind.simplest.harness.faults
-
 /// Tests reads of a store on a read-only file system, to which other processes can write.
 @Suite(.enabled(if: faults?.isAvailable == true)) struct LMDBReadOnlyFileSystemTests {
-    private let kind: StoreKind
+    private let kind = StoreKind.lmdb
     private let files: StoreFiles
     private var path: String { kind.path(in: files.path) }
 
     init() throws {
-        kind = try #require(StoreKind.sharing.first { $0.engine == "lmdb" })
         files = try StoreFiles(kind)
         let store = try files.open()
         try store.define([GrowingTable.schema])
@@ -28,7 +25,7 @@ private let faults = StoreKind.simplest.harness.faults
     @Test("A read during which another process commits once sees its snapshot, and one with more commits is busy")
     func commitsDuringRead() throws {
         try write(1)
-        try #require(faults).observing(files.path, by: UnwritableFiles(error: EROFS)) {
+        try #require(faults).observing(files.path, by: FailingFiles.unwritable(EROFS)) {
             let engine = try LMDBEngine(path: path, options: Self.readOnly)
             #expect(engine.environment.isUnlocked)
             try engine.read { snapshot in
@@ -65,7 +62,7 @@ private let faults = StoreKind.simplest.harness.faults
 
     @Test("Beside a process that commits all the time, each read sees one snapshot or is busy")
     func readsBesideWriter() throws {
-        try #require(faults).observing(files.path, by: UnwritableFiles(error: EROFS)) {
+        try #require(faults).observing(files.path, by: FailingFiles.unwritable(EROFS)) {
             let store = try LMDBStore(path: path, options: Self.readOnly)
             let query = TableQuery(GrowingTable.schema.name, includesTotalCount: true)
             let process = try EditingProcess(kind, files.path)

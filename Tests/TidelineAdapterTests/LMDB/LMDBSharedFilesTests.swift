@@ -14,13 +14,12 @@ import TidelineTestSupport
     private static let quick = LMDBOptions(durability: .none, busyTimeout: .milliseconds(200))
     private static let patient = LMDBOptions(durability: .none, busyTimeout: .seconds(600))
 
-    private let kind: StoreKind
+    private let kind = StoreKind.lmdb
     private let files: StoreFiles
     private let folder: TemporaryFolder
     private var path: String { kind.path(in: files.path) }
 
     init() throws {
-        kind = try #require(StoreKind.sharing.first { $0.engine == "lmdb" })
         files = try StoreFiles(kind)
         folder = try TemporaryFolder()
         let store = try files.open()
@@ -175,17 +174,8 @@ import TidelineTestSupport
         for _ in 0..<2 {
             #expect(try store.read { try $0.count(TableQuery("Growing")) } == GrowingTable.rowsPerCommit)
         }
-        var count = 0
-        try store.withEngine { engine in
-            _ = mdb_reader_list(
-                engine.environment.handle,
-                { line, count in
-                    let isOwn = line.map { String(cString: $0).contains("\(getpid()) ") } ?? false
-                    if isOwn { count?.assumingMemoryBound(to: Int.self).pointee += 1 }
-                    return 0
-                }, &count)
-        }
-        #expect(count == 1)
+        let readers = try store.withEngine { $0.environment.readers }
+        #expect(readers.count { $0.contains("\(getpid()) ") } == 1)
         try store.close()
     }
 
@@ -194,13 +184,12 @@ import TidelineTestSupport
         let engine = try LMDBEngine(
             path: folder.path, options: LMDBOptions(durability: .none, maximumReaders: 1, busyTimeout: .zero))
         try engine.write { try $0.put(key(1, "a"), [1]) }
-        var places: UInt32 = 0
-        mdb_env_get_maxreaders(engine.environment.handle, &places)
+        let places = engine.environment.readerPlaces
         let begun = DispatchSemaphore(value: 0)
         let isOver = DispatchSemaphore(value: 0)
         let ended = DispatchGroup()
         let failures = LockedValue<[any Error]>([])
-        for _ in 0..<(Int(places) + 20) {
+        for _ in 0..<(places + 20) {
             ended.enter()
             Thread {
                 defer { ended.leave() }
@@ -215,7 +204,7 @@ import TidelineTestSupport
             }.start()
         }
         for _ in 0..<places { try begun.finish() }
-        for _ in 0..<(Int(places) + 20) { isOver.signal() }
+        for _ in 0..<(places + 20) { isOver.signal() }
         try ended.finish()
         #expect(failures.withLock { $0 }.isEmpty)
         try engine.close()

@@ -43,7 +43,7 @@ import TidelineTestSupport
                 sample.states.append(entries)
             }
             try engine.close()
-            sample.files = try DamageFiles.read("\(folder)/db")
+            sample.files = try databaseFiles("\(folder)/db")
             return sample
         }
     }
@@ -245,12 +245,5 @@ import TidelineTestSupport
                     return ("many bytes changed, seed \(seed)", damaged)
                 })
         }
-    }
-}
-
-/// The files of a database except its lock file and its information log.
-enum DamageFiles {
-    static func read(_ folder: String) throws -> [String: Data] {
-        try files(folder).filter { !$0.key.hasPrefix("LOG") && $0.key != "LOCK" }
     }
 }

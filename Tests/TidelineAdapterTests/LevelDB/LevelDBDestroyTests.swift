@@ -7,8 +7,6 @@ import TidelineStore
 import TidelineTestStores
 import TidelineTestSupport
 
-private let faults = StoreKind.simplest.harness.faults
-
 /// Tests of destroying a store. The conformance suite checks that a store open in another process is refused.
 @Suite struct LevelDBDestroyTests {
     private let folder: TemporaryFolder
@@ -91,7 +89,7 @@ private let faults = StoreKind.simplest.harness.faults
             try LevelDBStore(path: path).close()
             try LevelDBEngine(path: other).close()
         }
-        try #require(faults).observing(folder.path, by: FullDisk()) {
+        try #require(faults).observing(folder.path, by: FailingFiles(error: ENOSPC) { $0.kind == .create }) {
             expectError(.full) { _ = try LevelDBStore(path: path) }
             try LevelDBStore.destroy(path: path)
             expectError(.full) { try LevelDBStore.destroy(path: other) }
@@ -134,11 +132,4 @@ private let faults = StoreKind.simplest.harness.faults
         try LevelDBStore.destroy(path: path)
         #expect(try fileNames(in: folder.path) == [])
     }
-}
-
-/// Fails to create files.
-private struct FullDisk: FileObserver {
-    func decide(_ operation: FileOperation) -> FileDecision { operation.kind == .create ? .fail(ENOSPC) : .perform }
-
-    func performed(_ operation: FileOperation) {}
 }

@@ -8,8 +8,6 @@ import TidelineTestSupport
 
 @testable import TidelineLevelDB
 
-private let faults = StoreKind.simplest.harness.faults
-
 /// Tests that the log contains neither a failed commit nor anything after it.
 @Suite(.enabled(if: faults?.isAvailable == true)) struct LevelDBFailedCommitTests {
     private let folder: TemporaryFolder
@@ -49,7 +47,10 @@ private let faults = StoreKind.simplest.harness.faults
     @Test func closingRemovesAFailedCommit() throws {
         let engine = try LevelDBEngine(path: path, options: LevelDBOptions(durability: .full))
         try engine.put(["a": "1"])
-        try #require(faults).observing(path, by: UnchangeableLog()) {
+        let unchangeableLog = FailingFiles(error: EIO) { operation in
+            [.sync, .resize].contains(operation.kind) && operation.path?.hasSuffix(".log") == true
+        }
+        try #require(faults).observing(path, by: unchangeableLog) {
             _ = expectError(.io) { try engine.put(["b": "2"]) }
         }
         try engine.close()
@@ -60,7 +61,7 @@ private let faults = StoreKind.simplest.harness.faults
         "A store that could not be reopened keeps its folder locked, and works again afterwards",
         arguments: [true, false])
     func lockedWhileItCannotBeReopened(_ readsFirst: Bool) throws {
-        let kind = try #require(StoreKind.exclusive.first { $0.engine == "leveldb" })
+        let kind = StoreKind.levelDB
         let files = try StoreFiles(kind)
         try files.open().close()
         let engine = try LevelDBEngine(path: kind.path(in: files.path))
@@ -113,19 +114,14 @@ private let faults = StoreKind.simplest.harness.faults
     private func failToReopen(_ engine: LevelDBEngine) throws {
         let path = try #require(engine.path)
         try withUnwritableLog(in: path) { _ = expectError(.io) { try engine.put(["b": "2"]) } }
-        try #require(faults).observing(path, by: NoManifest()) {
+        // LevelDB cannot open a folder without creating a manifest.
+        let noManifest = FailingFiles(error: EIO) { operation in
+            operation.kind == .create && operation.path?.hasPrefix("MANIFEST") == true
+        }
+        try #require(faults).observing(path, by: noManifest) {
             _ = expectError(.io) { try engine.put(["c": "3"]) }
         }
     }
-}
-
-/// Fails to create a manifest, so that LevelDB cannot open the folder.
-private struct NoManifest: FileObserver {
-    func decide(_ operation: FileOperation) -> FileDecision {
-        operation.kind == .create && operation.path?.hasPrefix("MANIFEST") == true ? .fail(EIO) : .perform
-    }
-
-    func performed(_ operation: FileOperation) {}
 }
 
 /// Calls a closure once, when a compaction creates a table. LevelDB holds no lock then, so that commits go on.
@@ -142,16 +138,6 @@ private final class TableInterruption: FileObserver {
         }
         body?()
         return .perform
-    }
-
-    func performed(_ operation: FileOperation) {}
-}
-
-/// Fails to sync and to truncate logs.
-private struct UnchangeableLog: FileObserver {
-    func decide(_ operation: FileOperation) -> FileDecision {
-        let isAffected = [.sync, .resize].contains(operation.kind) && operation.path?.hasSuffix(".log") == true
-        return isAffected ? .fail(EIO) : .perform
     }
 
     func performed(_ operation: FileOperation) {}

@@ -29,7 +29,7 @@ import TidelineTestSupport
                 states.append(states[number].merging(change) { $1 })
             }
             if closed { try engine.close() }
-            let files = try DamageFiles.read(path)
+            let files = try databaseFiles(path)
             if !closed { try engine.close() }
             let log = try #require(files.keys.first { $0.hasSuffix(".log") })
             return Sample(files: files, log: log, states: states)

@@ -86,3 +86,8 @@ func files(_ folder: String) throws -> [String: Data] {
     }
     return found
 }
+
+/// Returns the files of a database except its lock file and its information log.
+func databaseFiles(_ folder: String) throws -> [String: Data] {
+    try files(folder).filter { !$0.key.hasPrefix("LOG") && $0.key != "LOCK" }
+}

@@ -61,7 +61,7 @@ import TidelineTestSupport
                 try engine.compact()
             }
             try Self.commit(first..<second, to: engine, &states)
-            var found = try DamageFiles.read(path)
+            var found = try databaseFiles(path)
             try engine.close()
             engine = try LevelDBEngine(path: path, options: options)
             try Self.commit(second..<(second + Self.counts[2]), to: engine, &states)
@@ -171,7 +171,7 @@ import TidelineTestSupport
         try Self.commit(0..<5, to: engine, &states)
         try engine.close()
         engine = try LevelDBEngine(path: path)
-        let before = try DamageFiles.read(path)
+        let before = try databaseFiles(path)
         try engine.compact()
         try Self.commit(5..<9, to: engine, &states)
         let newer = try #require(try files(path).first { $0.key.hasSuffix(".log") })

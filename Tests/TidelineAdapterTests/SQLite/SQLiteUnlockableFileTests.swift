@@ -5,17 +5,14 @@ import TidelineSQLite
 import TidelineStore
 import TidelineTestStores
 
-private let faults = StoreKind.simplest.harness.faults
-
 /// Tests stores for reading where this process can create and change no file, but others can.
 @Suite(.enabled(if: faults?.isAvailable == true)) struct SQLiteUnlockableFileTests {
-    private let kind: StoreKind
+    private let kind = StoreKind.sqliteFile
     private let files: StoreFiles
     private var path: String { kind.path(in: files.path) }
 
     /// Makes a closed store with a row.
     init() throws {
-        kind = try #require(StoreKind.sharing.first { $0.engine == "sqlite" })
         files = try StoreFiles(kind)
         let process = try edit("define", "upsert 1 1")
         try process.finish()
@@ -32,7 +29,7 @@ private let faults = StoreKind.simplest.harness.faults
 
     /// Calls `body` with a store for reading, while the system rejects all changes of this process with an error.
     private func withReader(_ error: Int32, _ body: (SQLiteStore) throws -> Void) throws {
-        try #require(faults).observing(files.path, by: UnwritableFiles(error: error)) {
+        try #require(faults).observing(files.path, by: FailingFiles.unwritable(error)) {
             let reader = try SQLiteStore(path: path, options: SQLiteOptions(isReadOnly: true))
             #expect(try numbers(reader) == [1])
             try body(reader)
