@@ -141,7 +141,4 @@ extension StoreKind {
 
     /// The persistent kinds whose files several stores and processes can open at the same time.
     public static let sharing = persistent.filter(\.sharesFiles)
-
-    /// The kinds whose readers and writer can work at the same time.
-    public static let concurrent = all.filter(\.readsBesideWriter)
 }
