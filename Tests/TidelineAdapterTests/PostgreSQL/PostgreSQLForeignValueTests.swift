@@ -19,7 +19,6 @@ import TidelineTestStores
         #expect(error?.column == column && error?.table == "t")
         expectError(.corrupt) { _ = try store.read { try $0.row(in: "t", id: "1") } }
         #expect(try store.read { try $0.row(in: "t", id: "2") } != nil)
-        try store.close()
     }
 
     /// A cursor reads the rows after the first hundred.
@@ -48,7 +47,6 @@ import TidelineTestStores
                 #expect(seen == expected && seen.count > 2_000)
             }
         }
-        try store.close()
     }
 
     /// A text of any length can be in an index, which contains its beginning.
@@ -80,7 +78,6 @@ import TidelineTestStores
             EXPLAIN SELECT "id" FROM tideline.t WHERE "__prefix_s" = substr('7', 1, 64) AND "s" = '7'
             """)
         #expect(plan.contains { $0[0]?.contains("tideline_index_") == true })
-        try store.close()
     }
 }
 #endif

@@ -21,7 +21,6 @@ import TidelineTestStores
             let query = TableQuery("xmin").filter(.column(name) == .value(name)).order(by: name)
             #expect(try reopened.read { try $0.rows(matching: query) }.rows.map { $0[name]?.string } == [name])
         }
-        try reopened.close()
     }
 
     @Test func namesThatDifferOnlyAfter63BytesAreDistinct() throws {
@@ -78,45 +77,41 @@ import TidelineTestStores
             try store.define([TableSchema("t", columns: [.int(Self.beginning), .int(column)])])
         }
         #expect(columnError?.table == "t" && columnError?.column == column)
-        try store.close()
+    }
+
+    private static let wide = TableSchema("wide", columns: (0..<900).map { .string("c\($0)") })
+
+    /// Returns a row of the wide table with texts in its first columns.
+    private static func wideRow(_ id: RowID, _ count: Int) -> Row {
+        var row = Row(id: id)
+        for column in wide.columns.prefix(count) { row[column.name] = "a text of a usual length" }
+        return row
     }
 
     @Test func aRowThatDoesNotFitInAPageIsRefusedWithTheTableAndTheReason() throws {
-        let columns = (0..<900).map { "c\($0)" }
-        let store = try TestServer.makeStore(TableSchema("wide", columns: columns.map { .string($0) }))
-        func row(_ id: String, _ count: Int) -> Row {
-            var row = Row(id: .string(id))
-            for column in columns.prefix(count) { row[column] = "a text of a usual length" }
-            return row
-        }
+        let store = try TestServer.makeStore(Self.wide)
         let error = expectError(.invalidValue) {
-            try store.write { try $0.upsert(row("full", 900), into: "wide") }
+            try store.write { try $0.upsert(Self.wideRow("full", 900), into: "wide") }
         }
         #expect(error?.table == "wide")
         #expect(error?.message.contains("too big") == true && error?.message.contains("JSON column") == true)
-        try store.write { try $0.upsert(row("small", 100), into: "wide") }
+        try store.write { try $0.upsert(Self.wideRow("small", 100), into: "wide") }
         #expect(try store.read { try $0.count(TableQuery("wide")) } == 1)
-        try store.close()
     }
 
     @Test func anErrorOfAnEarlierUpsertNamesItsTableAndCannotBeIgnored() throws {
-        let columns = (0..<900).map { "c\($0)" }
-        let store = try TestServer.makeStore(TableSchema("wide", columns: columns.map { .string($0) }))
-        try store.define([TableSchema("other", columns: [])])
-        var row: Row = ["id": "1"]
-        for column in columns { row[column] = "a text of a usual length" }
+        let store = try TestServer.makeStore(Self.wide, TableSchema("other", columns: []))
         for ignores in [false, true] {
             let error = expectError(.invalidValue) {
                 try store.write { writer throws in
                     try writer.upsert(["id": "1"], into: "other")
-                    try writer.upsert(row, into: "wide")
+                    try writer.upsert(Self.wideRow("1", 900), into: "wide")
                     do { _ = try writer.count(TableQuery("other")) } catch  where ignores {}
                 }
             }
             #expect(error?.table == "wide")
         }
         #expect(try store.read { try $0.count(TableQuery("other")) } == 0)
-        try store.close()
     }
 
     @Test func moreStatementsThanAConnectionKeepsRunInTheirOrder() throws {
@@ -137,7 +132,6 @@ import TidelineTestStores
         }
         let stored = try store.read { try $0.row(in: "t", id: "1") }
         for column in columns { #expect(stored?[column] == expected[column]) }
-        try store.close()
     }
 }
 #endif

@@ -75,8 +75,6 @@ import TidelineTestSupport
         #expect(try reading.read { try $0.count(TableQuery("t")) } == 0)
         expectError(.readOnly) { try reading.write { try $0.upsert(["id": "1"], into: "t") } }
         #expect(try reading.read { try $0.count(TableQuery("t")) } == 0)
-        try reading.close()
-        try store.close()
     }
 
     @Test func whatAnotherProgramKeepsInTheSchemaIsNotTouched() throws {
@@ -120,7 +118,6 @@ import TidelineTestSupport
             expectError(code) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
             expectError(code) { _ = try store.read { try $0.count(TableQuery("t")) } }
         }
-        try store.close()
     }
 
     @Test func aStoreThatWasRemovedIsAnErrorAndANewOneIsNotMistakenForIt() throws {
@@ -131,8 +128,6 @@ import TidelineTestSupport
         let new = try PostgreSQLStore(connection: connection)
         try new.define([TableSchema("u", columns: [])])
         #expect(try store.tables().map(\.name) == ["u"])
-        try store.close()
-        try new.close()
     }
 }
 #endif

@@ -100,11 +100,8 @@ import TidelineTestSupport
 
     /// A query is slow for a reason, as long as the server responds.
     @Test func aQueryThatTakesLongerThanAResponseIsNotEnded() throws {
-        let server = try TestServer.shared.get()
-        let connection = try server.makeDatabase()
-        let store = try PostgreSQLStore(
-            connection: connection, options: PostgreSQLOptions(responseTimeout: .milliseconds(100)))
-        try store.define([Self.table])
+        let (store, connection) = try TestServer.makeStoreInDatabase(
+            Self.table, options: PostgreSQLOptions(responseTimeout: .milliseconds(100)))
         try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") }
         try PlainConnection(connection).query(
             """
@@ -118,9 +115,7 @@ import TidelineTestSupport
     /// The second statement has only the rest of the time. If the store gave up first, it would take the server for
     /// frozen, and fail reads of others.
     @Test func theServerEndsAQueryWhoseStatementsTogetherTakeTooLong() throws {
-        let connection = try TestServer.shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
-        try store.define([Self.table])
+        let (store, connection) = try TestServer.makeStoreInDatabase(Self.table)
         try store.write { try $0.upsert(["id": "1", "n": 1], into: "t") }
         try PlainConnection(connection).query(
             """

@@ -30,7 +30,6 @@ import TidelineTestStores
         #expect(try store.read { try $0.count(query) } == 4_000)
         #expect(try store.write { try $0.delete(matching: query) } == 4_000)
         #expect(try store.read { try $0.count(TableQuery("t")) } == 16_000)
-        try store.close()
     }
 
     /// Memory is bounded by the size of the rows that are read at a time.
@@ -66,7 +65,6 @@ import TidelineTestStores
             let counts = try fetches(in: query)
             #expect(counts.count > 15 && counts.allSatisfy { $0 <= 100 }, "\(counts)")
         }
-        try store.close()
     }
 
     /// It is no failure of the database, and a server writes the other rows of its transaction.
@@ -95,7 +93,6 @@ import TidelineTestStores
         }
         try store.write { try $0.upsert(["id": "3", "n": 3, "text": "b"], into: "t") }
         #expect(try store.read { try $0.count(TableQuery("t")) } == 2)
-        try store.close()
     }
 
     @Test func otherProgramsReadTheTables() throws {
@@ -119,7 +116,6 @@ import TidelineTestStores
         #expect(
             rows == [["A", "a", text, text, "t", "-0", "5", "\\x0001", "[1]", "2026-01-02 03:04:05.123457", nil]])
         #expect(try store.read { try $0.row(in: "TodoItem", id: "a") }?["text"] == "Milk\0\u{1}")
-        try store.close()
     }
 }
 #endif

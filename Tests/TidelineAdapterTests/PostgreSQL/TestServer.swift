@@ -15,9 +15,7 @@ extension DatabaseServer {
 
     /// Runs SQL as another program would and returns the rows as text, with `nil` for null.
     @discardableResult
-    func query(_ sql: String, in database: String = "postgres") throws -> [[String?]] {
-        try PlainConnection(connection(to: database)).query(sql)
-    }
+    func query(_ sql: String) throws -> [[String?]] { try PlainConnection(connection()).query(sql) }
 
     /// Makes a database and returns its connection string.
     func makeDatabase(_ options: String = "") throws -> String {
@@ -27,20 +25,19 @@ extension DatabaseServer {
     }
 
     /// Opens a store in a schema of its own.
-    static func makeStore(
-        _ tables: TableSchema..., options: PostgreSQLOptions = PostgreSQLOptions()
-    ) throws -> PostgreSQLStore {
-        var options = options
-        options.schema = "s\(UInt64.random(in: 0 ... .max))"
+    static func makeStore(_ tables: TableSchema...) throws -> PostgreSQLStore {
+        let options = PostgreSQLOptions(schema: "s\(UInt64.random(in: 0 ... .max))")
         let store = try PostgreSQLStore(connection: try shared.get().connection(), options: options)
         try store.define(tables)
         return store
     }
 
     /// Opens a store in a database of its own, and returns the connection string as well.
-    static func makeStoreInDatabase(_ tables: TableSchema...) throws -> (PostgreSQLStore, String) {
+    static func makeStoreInDatabase(
+        _ tables: TableSchema..., options: PostgreSQLOptions = .init()
+    ) throws -> (PostgreSQLStore, String) {
         let connection = try shared.get().makeDatabase()
-        let store = try PostgreSQLStore(connection: connection)
+        let store = try PostgreSQLStore(connection: connection, options: options)
         try store.define(tables)
         return (store, connection)
     }
