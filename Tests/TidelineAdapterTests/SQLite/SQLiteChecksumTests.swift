@@ -60,6 +60,21 @@ import TidelineTestSupport
         }
     }
 
+    /// Returns the error that `verify()` or opening reports for a file, or `nil` if there is none.
+    private static func verificationError(of file: Data, _ folder: String) throws -> StoreError? {
+        let path = "\(folder)/read.sqlite"
+        try file.write(to: URL(fileURLWithPath: path))
+        do {
+            let store = try SQLiteStore(path: path)
+            defer { try? store.close() }
+            try store.verify()
+            return nil
+        } catch let error as StoreError {
+            #expect(error.code == .corrupt, "\(error)")
+            return error
+        }
+    }
+
     @Test("A flipped bit, zeros or garbage in any page is corrupt, never a different result")
     func damage() throws {
         let file = try Self.makeFiles(folder.path).after
@@ -91,7 +106,6 @@ import TidelineTestSupport
     func misplacedPage() throws {
         let file = try Self.makeFiles(folder.path).after
         let right = try #require(try Self.answers(file, folder.path))
-        let path = "\(folder.path)/read.sqlite"
         var refusals = 0
         for page in 2..<(file.count / Self.pageSize) {
             var damaged = file
@@ -99,15 +113,7 @@ import TidelineTestSupport
             damaged.replaceSubrange(to..<to + Self.pageSize, with: file[from..<from + Self.pageSize])
             // Only a page that is not in use may have any contents.
             if let found = try Self.answers(damaged, folder.path) { #expect(found == right, "page \(page)") }
-            try damaged.write(to: URL(fileURLWithPath: path))
-            do {
-                let store = try SQLiteStore(path: path)
-                defer { try? store.close() }
-                try store.verify()
-            } catch {
-                #expect((error as? StoreError)?.code == .corrupt, "\(error)")
-                refusals += 1
-            }
+            if try Self.verificationError(of: damaged, folder.path) != nil { refusals += 1 }
         }
         #expect(refusals > file.count / Self.pageSize / 2)
     }
@@ -116,23 +122,18 @@ import TidelineTestSupport
     func earlierPage() throws {
         let (before, after) = try Self.makeFiles(folder.path)
         let right = try #require(try Self.answers(after, folder.path))
-        let path = "\(folder.path)/read.sqlite"
         var count = 0
         for page in 1..<(before.count / Self.pageSize) {
             let range = page * Self.pageSize..<(page + 1) * Self.pageSize
             guard before[range] != after[range] else { continue }
             var damaged = after
             damaged.replaceSubrange(range, with: before[range])
-            try damaged.write(to: URL(fileURLWithPath: path))
-            do {
-                let store = try SQLiteStore(path: path)
-                defer { try? store.close() }
-                try store.verify()
+            if let error = try Self.verificationError(of: damaged, folder.path) {
+                #expect(error.path == "\(folder.path)/read.sqlite", "\(error)")
+                count += 1
+            } else {
                 // A page that is not in use may have any contents.
                 #expect(try Self.answers(damaged, folder.path) == right, "page \(page)")
-            } catch let error as StoreError {
-                #expect(error.code == .corrupt && error.path == path, "\(error)")
-                count += 1
             }
         }
         #expect(count > 10)

@@ -3,30 +3,28 @@ import TidelineStore
 
 @testable import TidelineSQLite
 
+private let rows = TableQuery("t")
+private let (n, s, d) = (RowPredicate.column("n"), RowPredicate.column("s"), RowPredicate.column("d"))
+
 /// Tests that a compiled query is reused for queries that differ only in their values.
 @Suite struct SQLiteKeptQueryTests {
     private static let schema = TableSchema(
         "t", columns: [.string("s"), .int("n"), .double("d"), .bool("b"), .int("caf\u{E9}")])
 
     private static let alike: [(TableQuery, TableQuery)] = [
-        (TableQuery("t"), TableQuery("t")),
-        (TableQuery("t", predicate: .column("n") == 1), TableQuery("t", predicate: .column("n") == 2)),
+        (rows, rows), (rows.filter(n == 1), rows.filter(n == 2)),
         (
-            TableQuery("t", predicate: .column("s").isIn(["a", "b"]) && .column("n") + 1 > 2, limit: 5),
-            TableQuery("t", predicate: .column("s").isIn(["c", "d"]) && .column("n") + 3 > 4, skip: 2, limit: 6)
+            rows.filter(s.isIn(["a", "b"]) && n + 1 > 2).limit(5),
+            rows.filter(s.isIn(["c", "d"]) && n + 3 > 4).skip(2).limit(6)
         ),
         (
-            TableQuery("t", predicate: !(.column("n").isIn([.null, .int(1)])) || .column("s").contains("x")),
-            TableQuery("t", predicate: !(.column("n").isIn([.null, .int(7)])) || .column("s").contains("y"))
+            rows.filter(!(n.isIn([.null, .int(1)])) || s.contains("x")),
+            rows.filter(!(n.isIn([.null, .int(7)])) || s.contains("y"))
         ),
+        (rows.filter(d < 1.5).select("s").order(by: "n"), rows.filter(d < 2.5).select("s").order(by: "n")),
         (
-            TableQuery("t", predicate: .column("d") < 1.5, selection: ["s"]).order(by: "n"),
-            TableQuery("t", predicate: .column("d") < 2.5, selection: ["s"]).order(by: "n")
-        ),
-        (
-            TableQuery("t", predicate: .column("caf\u{E9}").isNull, selection: ["caf\u{E9}"]).order(by: "caf\u{E9}"),
-            TableQuery("t", predicate: .column("cafe\u{301}").isNull, selection: ["cafe\u{301}"])
-                .order(by: "cafe\u{301}")
+            rows.filter(.column("caf\u{E9}").isNull).select("caf\u{E9}").order(by: "caf\u{E9}"),
+            rows.filter(.column("cafe\u{301}").isNull).select("cafe\u{301}").order(by: "cafe\u{301}")
         ),
     ]
 
@@ -43,26 +41,13 @@ import TidelineStore
     }
 
     private static let unlike: [(TableQuery, TableQuery)] = [
-        (TableQuery("t"), TableQuery("t", predicate: .column("n") == 1)),
-        (TableQuery("t", predicate: .column("n") == 1), TableQuery("t", predicate: .column("n") == .null)),
-        (TableQuery("t", predicate: .column("n") == 1), TableQuery("t", predicate: .column("n") == 1.5)),
-        (
-            TableQuery("t", predicate: .column("d") == 1.5),
-            TableQuery("t", predicate: .column("d") == .literal(.double(.nan)))
-        ),
-        (
-            TableQuery("t", predicate: .column("d") == .literal(.double(.nan))),
-            TableQuery("t", predicate: .column("d") == 1.5)
-        ),
-        (TableQuery("t", predicate: .column("n") < 1), TableQuery("t", predicate: .column("n") <= 1)),
-        (TableQuery("t", predicate: .column("n").isIn([1])), TableQuery("t", predicate: .column("n").isIn([1, 2]))),
-        (
-            TableQuery("t", predicate: .column("n").isIn([1, 2])),
-            TableQuery("t", predicate: .column("n").isIn([1, .null]))
-        ),
-        (TableQuery("t"), TableQuery("t", limit: 1)), (TableQuery("t"), TableQuery("t", skip: 1)),
-        (TableQuery("t", limit: 1), TableQuery("t", limit: -1)),
-        (TableQuery("t"), TableQuery("t").order(by: "n")), (TableQuery("t"), TableQuery("t", selection: ["n"])),
+        (rows, rows.filter(n == 1)), (rows.filter(n == 1), rows.filter(n == .null)),
+        (rows.filter(n == 1), rows.filter(n == 1.5)),
+        (rows.filter(d == 1.5), rows.filter(d == .literal(.double(.nan)))),
+        (rows.filter(d == .literal(.double(.nan))), rows.filter(d == 1.5)),
+        (rows.filter(n < 1), rows.filter(n <= 1)), (rows.filter(n.isIn([1])), rows.filter(n.isIn([1, 2]))),
+        (rows.filter(n.isIn([1, 2])), rows.filter(n.isIn([1, .null]))), (rows, rows.limit(1)), (rows, rows.skip(1)),
+        (rows.limit(1), rows.limit(-1)), (rows, rows.order(by: "n")), (rows, rows.select("n")),
     ]
 
     @Test(arguments: unlike.indices)
