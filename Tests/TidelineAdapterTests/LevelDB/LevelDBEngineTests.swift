@@ -72,34 +72,32 @@ import TidelineTestSupport
         let engine = try LevelDBEngine(path: "\(folder.path)/db", options: LevelDBOptions(writeBufferSize: 0))
         let isDone = Mutex(false)
         let filler = String(repeating: "-", count: 500)
-        let errors = Mutex<[String]>([])
-        DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            do {
-                if thread == 0 {
-                    defer { isDone.withLock { $0 = true } }
-                    for round in 0..<400 {
-                        try engine.write { transaction in
-                            for key in ["a", "m", "z"] { try transaction.set(key, "\(round)\(filler)") }
-                        }
+        try onThreads(4) { thread in
+            if thread == 0 {
+                defer { isDone.withLock { $0 = true } }
+                for round in 0..<400 {
+                    try engine.write { transaction in
+                        for key in ["a", "m", "z"] { try transaction.set(key, "\(round)\(filler)") }
                     }
-                } else {
-                    while !isDone.withLock({ $0 }) {
-                        try engine.read { snapshot in
-                            let first = try snapshot.value("a")
-                            let all = try snapshot.entries(descending: thread == 1).map(\.1)
-                            let last = try snapshot.value("z")
-                            if Set(all + [first, last].compactMap(\.self)).count > 1 || first != last {
-                                errors.withLock { $0.append("the snapshot moved") }
-                            }
+                }
+            } else {
+                while !isDone.withLock({ $0 }) {
+                    try engine.read { snapshot in
+                        let first = try snapshot.value("a")
+                        let all = try snapshot.entries(descending: thread == 1).map(\.1)
+                        let last = try snapshot.value("z")
+                        guard Set(all + [first, last].compactMap(\.self)).count <= 1, first == last else {
+                            throw SnapshotMoved()
                         }
                     }
                 }
-            } catch { errors.withLock { $0.append("\(error)") } }
+            }
         }
-        #expect(errors.withLock { $0 } == [])
         #expect(try engine.read { try $0.value("m") } == "399\(filler)")
         try engine.close()
     }
+
+    private struct SnapshotMoved: Error {}
 
     @Test func compactingGivesRoomBack() throws {
         let engine = try LevelDBEngine(path: "\(folder.path)/db")

@@ -35,11 +35,6 @@ import TidelineTestSupport
             let engine = try LevelDBEngine(path: path)
             try engine.put(["a": "1"])
         }
-        let store = try LevelDBEngine(path: path)
-        try store.close()
-        try store.close()
-        expectError(.closed) { try store.put(["a": "2"]) }
-        expectError(.closed) { _ = try store.all() }
     }
 
     @Test func aLinkThatLeadsNowhereIsAnErrorWithTheReason() throws {

@@ -6,26 +6,11 @@ import TidelineTestSupport
 
 /// Tests that definitions that SQLite cannot represent are refused.
 @Suite struct SQLiteNameTests {
-    @Test(arguments: ["sqlite_sequence", "SQLite_x", "sqlite_master", "tideline_meta", "Tideline_Tables", "tideline_"])
-    func namesThatAreTakenAreRefused(_ name: String) throws {
-        let store = try SQLiteStore.inMemory()
-        let error = expectError(.schemaMismatch) { try store.define([TableSchema(name, columns: [])]) }
-        #expect(error?.table == name)
-    }
-
-    @Test func tablesThatDifferInCaseAreRefusedAndBothNamed() throws {
+    @Test func tablesThatDifferInCaseAreBothNamed() throws {
         let store = try SQLiteStore.inMemory()
         try store.define([TableSchema("Item", columns: [])])
         let error = expectError(.schemaMismatch) { try store.define([TableSchema("iTEM", columns: [])]) }
         #expect(error?.message.contains("\"Item\"") == true && error?.message.contains("\"iTEM\"") == true)
-        expectError(.schemaMismatch) {
-            try store.define([TableSchema("a", columns: []), TableSchema("A", columns: [])])
-        }
-        // SQLite distinguishes the case of non-ASCII characters.
-        try store.define(["é", "É"].map { TableSchema($0, columns: [.string("x")]) })
-        try store.write { try $0.upsert(["id": "1", "x": "small"], into: "é") }
-        #expect(try store.read { try $0.count(TableQuery("É")) } == 0)
-        #expect(try store.read { try $0.row(in: "é", id: "1")?["x"] } == "small")
     }
 
     @Test(arguments: EarlierNames.definitions)
@@ -52,13 +37,6 @@ import TidelineTestSupport
         let changes = ["name", "definition"].map { "\($0) = replace(\($0), '\(name)', '\(stored)')" }
         try sql(path, "ALTER TABLE \"\(schema.name)\" \(verb)\(object)")
         try sql(path, "UPDATE tideline_tables SET \(changes.joined(separator: ", "))")
-    }
-
-    @Test func aColumnThatDiffersInCaseFromAStoredOneIsRefused() throws {
-        let store = try SQLiteStore.inMemory()
-        try store.define([TableSchema("t", columns: [.int("Foo")])])
-        let error = expectError(.schemaMismatch) { try store.define([TableSchema("t", columns: [.int("foo")])]) }
-        #expect(error?.column == "foo")
     }
 
     @Test(arguments: [

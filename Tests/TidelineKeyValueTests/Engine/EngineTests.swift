@@ -26,27 +26,6 @@ import TidelineTestSupport
     }
 
     @Test(arguments: EngineUnderTest.all)
-    func bodiesRunOnceAndTheirResultsComeBack(_ engine: EngineUnderTest) throws {
-        try engine.withEngine { engine in
-            var calls = 0
-            func call() -> Int {
-                calls += 1
-                return calls
-            }
-            let written = try engine.write { _ in call() }
-            let read = try engine.read { _ in call() }
-            #expect(written == 1 && read == 2)
-            #expect(throws: Own.self) {
-                try engine.read { _ throws in
-                    _ = call()
-                    throw Own()
-                }
-            }
-            #expect(calls == 3)
-        }
-    }
-
-    @Test(arguments: EngineUnderTest.all)
     func readsNestAndSeeWhatIsCommitted(_ engine: EngineUnderTest) throws {
         try engine.withEngine { engine in
             try engine.write { try $0.put(Self.key(1), [1]) }

@@ -8,20 +8,6 @@ import TidelineTestSupport
 @testable import TidelineKeyValue
 
 @Suite struct ConcurrencyTests {
-    @Test func definitionsMadeByManyThreadsAreAllThere() throws {
-        let (engine, store) = try openStore(over: MemoryEngine())
-        try onThreads(4) { thread in
-            for number in 0..<20 {
-                let name = "T\(thread)x\(number)"
-                try store.define([TableSchema(name, columns: [.int("n")], indexes: [["n"]])])
-                try store.write { try $0.upsert(["id": "a", "n": 1], into: name) }
-                #expect(try store.read { try $0.count(TableQuery(name)) } == 1)
-            }
-        }
-        #expect(try store.tables().count == 80)
-        try engine.audit()
-    }
-
     @Test func aTaskCancelledWhileItWaitsForItsTurnWritesNothing() async throws {
         let store = try MemoryStore()
         try store.define([TableSchema("T", columns: [.int("n")])])

@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Synchronization
 import Testing
 import TidelineMemory
@@ -21,42 +19,6 @@ import TidelineTestSupport
         var capabilities = base.capabilities
         capabilities.sharesFilesWithProcesses = sharing
         return WrappedEngine(base, capabilities: capabilities)
-    }
-
-    @Test(arguments: [false, true])
-    func everySnapshotShowsRowsAndDefinitionOfOneMoment(_ sharing: Bool) throws {
-        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
-        try store.write { try $0.upsert(Row(id: "x"), into: "t") }
-        let isDone = Atomic(false)
-        let problems = Mutex<[String]>([])
-        let group = DispatchGroup()
-        for _ in 0..<3 {
-            group.enter()
-            Thread.detachNewThread {
-                while !isDone.load(ordering: .relaxed) {
-                    do {
-                        try store.read { reader throws in
-                            let columns = try reader.schema(of: "t").columns.map(\.name)
-                            let row = try reader.row(in: "t", id: "x")
-                            // Query the index that exists in this definition and not in the next one.
-                            let last = columns[columns.count - 1]
-                            let count = try reader.count(TableQuery("t", predicate: .column(last) == .literal(.null)))
-                            if row?.columnNames != columns || count != 1 {
-                                problems.withLock { $0.append("\(columns) \(String(describing: row)) \(count)") }
-                            }
-                        }
-                    } catch {
-                        problems.withLock { $0.append("\(error)") }
-                    }
-                }
-                group.leave()
-            }
-        }
-        for number in 1...60 { try store.define([Self.schema(number)]) }
-        isDone.store(true, ordering: .relaxed)
-        try group.finish()
-        #expect(problems.withLock { $0 }.prefix(3) == [])
-        try engine.audit()
     }
 
     @Test(arguments: [false, true])
