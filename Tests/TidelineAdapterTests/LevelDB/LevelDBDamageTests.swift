@@ -81,13 +81,17 @@ import TidelineTestSupport
         }
     }
 
-    /// Damages one file in many ways, and compares the contents that are then read with the expected contents.
+    /// Damages a file at each of the places, and compares the contents that are then read with the expected contents.
+    ///
+    /// - Parameter change: Changes the content, and returns a description of the change.
     private func damage(
-        _ name: String, _ variants: some Sequence<(String, Data?)>, mayLoseTheEnd: Bool = false
+        _ name: String, at places: some Sequence<Int>, mayLoseTheEnd: Bool = false,
+        _ change: (inout Data, _ place: Int) -> String
     ) throws {
-        for (what, content) in variants {
-            var damaged = sample.files
-            damaged[name] = content
+        for place in places {
+            var content = try #require(sample.files[name])
+            let what = change(&content, place)
+            let damaged = sample.files.merging([name: content]) { $1 }
             try replaceFiles(path, by: damaged)
             if let rows = try Self.readAll(path, sample.right) {
                 let isRight = rows == sample.right || (mayLoseTheEnd && sample.states.contains(rows))
@@ -111,16 +115,17 @@ import TidelineTestSupport
         #expect(names.contains { $0.hasPrefix("MANIFEST-") })
         #expect(names.contains { $0.hasSuffix(".ldb") && (sample.files[$0]?.count ?? 0) > 10_000 })
         #expect(names.contains { $0.hasSuffix(".log") && (sample.files[$0]?.count ?? 0) > 80_000 })
-        try damage("CURRENT", [("unharmed", sample.files["CURRENT"])])
+        try damage("CURRENT", at: [0]) { _, _ in "unharmed" }
     }
 
     @Test func truncatedFilesAreCorruptOrRight() throws {
         for (name, content) in sample.files {
             let sizes = Self.places(content, step: max(1, content.count / 40))
             // A killed process leaves a log that ends early.
-            try damage(
-                name, sizes.map { ("truncated to \($0)", content.prefix($0)) },
-                mayLoseTheEnd: name.hasSuffix(".log"))
+            try damage(name, at: sizes, mayLoseTheEnd: name.hasSuffix(".log")) { content, size in
+                content = content.prefix(size)
+                return "truncated to \(size)"
+            }
         }
     }
 
@@ -128,13 +133,10 @@ import TidelineTestSupport
         for (name, content) in sample.files {
             for length in [1, 7, 64, 512, 4096, 32_768, content.count] where length <= content.count {
                 let places = stride(from: 0, through: content.count - length, by: max(1, length, content.count / 12))
-                try damage(
-                    name,
-                    places.map { place in
-                        var damaged = content
-                        damaged.resetBytes(in: place..<place + length)
-                        return ("\(length) zeros at \(place)", damaged)
-                    })
+                try damage(name, at: places) { content, place in
+                    content.resetBytes(in: place..<place + length)
+                    return "\(length) zeros at \(place)"
+                }
             }
         }
     }
@@ -143,29 +145,35 @@ import TidelineTestSupport
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SplitMix64(seed: seed)
         for (name, content) in sample.files {
-            let places = Self.places(content, step: max(1, content.count / 60))
-            try damage(
-                name,
-                places.map { place in
-                    var damaged = content
-                    let bit = UInt8.random(in: 0..<8, using: &random)
-                    damaged[place] ^= 1 << bit
-                    return ("bit \(bit) of \(place) flipped, seed \(seed)", damaged)
-                })
+            try damage(name, at: Self.places(content, step: max(1, content.count / 60))) { content, place in
+                let bit = UInt8.random(in: 0..<8, using: &random)
+                content[place] ^= 1 << bit
+                return "bit \(bit) of \(place) flipped, seed \(seed)"
+            }
         }
     }
 
     /// The headers of the last records of a log have lengths that LevelDB interprets as truncation.
     @Test func flippedBitsAtTheEndOfALogAreCorrupt() throws {
         let name = try #require(names.first { $0.hasSuffix(".log") })
-        let content = try #require(sample.files[name])
-        try damage(
-            name,
-            (1...420).map { back in
-                var damaged = content
-                damaged[content.count - back] ^= 1 << UInt8(back % 8)
-                return ("bit \(back % 8) of the \(back)th byte from the end flipped", damaged)
-            })
+        try damage(name, at: 1...420) { content, back in
+            content[content.count - back] ^= 1 << UInt8(back % 8)
+            return "bit \(back % 8) of the \(back)th byte from the end flipped"
+        }
+    }
+
+    @Test func manyFlippedBitsNeverCrash() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        for (name, content) in sample.files where !content.isEmpty {
+            try damage(name, at: 0..<20) { content, _ in
+                for _ in 0..<Int.random(in: 2...40, using: &random) {
+                    let place = Int.random(in: 0..<content.count, using: &random)
+                    content[place] = UInt8.random(in: 0...255, using: &random)
+                }
+                return "many bytes changed, seed \(seed)"
+            }
+        }
     }
 
     /// The end of a table has no checksum. LevelDB would allocate as much memory as a length there specifies.
@@ -227,23 +235,6 @@ import TidelineTestSupport
             try replaceFiles(path, by: both.merging([first: whole.prefix(size)]) { $1 })
             let error = expectError(.corrupt) { _ = try LevelDBEngine(path: path) }
             #expect(error?.path?.hasSuffix(".log") == true)
-        }
-    }
-
-    @Test func manyFlippedBitsNeverCrash() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var random = SplitMix64(seed: seed)
-        for (name, content) in sample.files where !content.isEmpty {
-            try damage(
-                name,
-                (0..<20).map { _ in
-                    var damaged = content
-                    for _ in 0..<Int.random(in: 2...40, using: &random) {
-                        damaged[Int.random(in: 0..<content.count, using: &random)] = UInt8.random(
-                            in: 0...255, using: &random)
-                    }
-                    return ("many bytes changed, seed \(seed)", damaged)
-                })
         }
     }
 }
