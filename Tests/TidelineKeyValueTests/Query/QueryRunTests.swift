@@ -23,10 +23,9 @@ import TidelineSupport
             schema.indexes = indexes
             let length = seed % 2 == 0 ? Int.max : 128
             let fixture = try QueryFixture(schema, packed, maximumKeyLength: length)
-            var queries = IndexedQueries(seed: seed, schema: schema, rows: rows, values: source.values)
-            for _ in 0..<30 { try expectAnswer(queries.next(), fixture, packed, seed) }
-            var others = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
-            for _ in 0..<10 { try expectAnswer(others.next(), fixture, packed, seed) }
+            var queries = RandomQuery(seed: seed, schema: schema, rows: rows, values: source.values)
+            for _ in 0..<30 { try expectAnswer(queries.nextIndexed(), fixture, packed, seed) }
+            for _ in 0..<10 { try expectAnswer(queries.next(), fixture, packed, seed) }
         }
     }
 
