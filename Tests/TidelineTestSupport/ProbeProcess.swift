@@ -119,10 +119,9 @@ public final class ProcessLines {
 
     /// Returns the next line, or `nil` if the output has ended. A process that writes none within the time limit is
     /// ended.
-    public func next() -> String? {
-        let alarm = DispatchWorkItem { [weak process] in process?.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
-        defer { alarm.cancel() }
+    public func next() -> String? { process.limitingTime(readNext) }
+
+    private func readNext() -> String? {
         while true {
             if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: unread[..<end], as: UTF8.self)

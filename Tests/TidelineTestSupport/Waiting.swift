@@ -75,13 +75,18 @@ extension Process {
     /// Waits until the process exits. Kills it after the time limit.
     /// - Throws: ``WaitFailure`` after the time limit.
     public func finish() throws {
+        limitingTime { waitUntilExit() }
+        let wasKilled = terminationReason == .uncaughtSignal && terminationStatus == SIGKILL
+        if wasKilled { throw WaitFailure("the process \(executableURL?.lastPathComponent ?? "") to end") }
+    }
+
+    /// Calls `body`, which waits for the process, and kills a process that takes longer than the time limit.
+    public func limitingTime<T>(_ body: () throws -> T) rethrows -> T {
         // The queue keeps a canceled work item until its time, and the process keeps its pipes.
         let alarm = DispatchWorkItem { [weak self] in self?.end() }
         DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
-        waitUntilExit()
-        alarm.cancel()
-        let wasKilled = terminationReason == .uncaughtSignal && terminationStatus == SIGKILL
-        if wasKilled { throw WaitFailure("the process \(executableURL?.lastPathComponent ?? "") to end") }
+        defer { alarm.cancel() }
+        return try body()
     }
 
     /// Sends SIGKILL to the process if it is running.

@@ -187,26 +187,18 @@ import TidelineTestSupport
         let places = engine.environment.readerPlaces
         let begun = DispatchSemaphore(value: 0)
         let isOver = DispatchSemaphore(value: 0)
-        let ended = DispatchGroup()
-        let failures = LockedValue<[any Error]>([])
-        for _ in 0..<(places + 20) {
-            ended.enter()
-            Thread {
-                defer { ended.leave() }
-                do {
-                    try engine.read { _ in
-                        begun.signal()
-                        isOver.wait()
-                    }
-                } catch {
-                    failures.withLock { $0.append(error) }
+        let count = places + 20
+        try onThreads(count + 1) { number in
+            if number < count {
+                try engine.read { _ in
+                    begun.signal()
+                    isOver.wait()
                 }
-            }.start()
+            } else {
+                for _ in 0..<places { try begun.finish() }
+                for _ in 0..<count { isOver.signal() }
+            }
         }
-        for _ in 0..<places { try begun.finish() }
-        for _ in 0..<(places + 20) { isOver.signal() }
-        try ended.finish()
-        #expect(failures.withLock { $0 }.isEmpty)
         try engine.close()
     }
 }

@@ -36,19 +36,11 @@ final class OtherProcess {
         process.waitUntilExit()
     }
 
-    /// Calls `body`, which waits for the process, and ends a process that takes too long.
-    private func inTime<T>(_ body: () -> T) -> T {
-        let alarm = DispatchWorkItem { [weak process] in process?.end() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + WaitLimit.seconds, execute: alarm)
-        defer { alarm.cancel() }
-        return body()
-    }
-
     /// Waits until the process has printed `done` the given number of times.
     /// - Returns: The number of times it printed `done`.
     @discardableResult
     func wait(for count: Int) -> Int {
-        inTime {
+        process.limitingTime {
             var seen = 0
             while seen < count {
                 let data = output.fileHandleForReading.availableData
@@ -62,7 +54,7 @@ final class OtherProcess {
     /// Waits until the process ends.
     /// - Returns: The number of times it printed `done` since the last wait, and whether it exited with status 0.
     func finish() -> (done: Int, isWell: Bool) {
-        inTime {
+        process.limitingTime {
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             return (data.count { $0 == OtherProcessRoles.done }, process.terminationStatus == 0)

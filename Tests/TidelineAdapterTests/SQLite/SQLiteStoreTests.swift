@@ -89,27 +89,22 @@ import TidelineTestSupport
         try other.define([TableSchema("t", columns: [.int("n")])])
         let waiting = try SQLiteStore(path: path, options: SQLiteOptions(busyTimeout: .seconds(1)))
         let isOver = Mutex(false)
-        let ended = DispatchGroup()
-        defer { isOver.withLock { $0 = true } }
-        ended.enter()
-        Thread {
-            defer { ended.leave() }
-            while !isOver.withLock({ $0 }) {
+        try onThreads(2) { thread in
+            while thread == 0, !isOver.withLock({ $0 }) {
                 try? other.write { writer in
                     try writer.upsert(["id": "other", "n": 1], into: "t")
                     Thread.sleep(forTimeInterval: 0.005)
                 }
                 Thread.sleep(forTimeInterval: 0.0001)
             }
-        }.start()
-        for number in 0..<20 {
-            // The other store has acquired the lock again by now.
-            Thread.sleep(forTimeInterval: 0.007)
-            let row: Row = ["id": .string("w\(number)"), "n": 2]
-            #expect(throws: Never.self) { try waiting.write { try $0.upsert(row, into: "t") } }
+            guard thread == 1 else { return }
+            defer { isOver.withLock { $0 = true } }
+            for number in 0..<20 {
+                // The other store has acquired the lock again by now.
+                Thread.sleep(forTimeInterval: 0.007)
+                try waiting.write { try $0.upsert(["id": .string("w\(number)"), "n": 2], into: "t") }
+            }
         }
-        isOver.withLock { $0 = true }
-        try ended.finish()
         #expect(try waiting.read { try $0.count(TableQuery("t", predicate: .column("n") == 2)) } == 20)
         try waiting.close()
         try other.close()
