@@ -4,25 +4,6 @@ import TidelineConformance
 import TidelineStore
 import TidelineTestStores
 
-/// A file system of a few megabytes for the tests with a full disk, if there is one.
-let smallDisk = ProcessInfo.processInfo.environment["TIDELINE_TEST_SMALL_DISK"]
-
-/// Calls `body` while a small disk has the given number of bytes left.
-func withFullDisk(_ disk: String, butFor bytes: Int = 0, _ body: () throws -> Void) throws {
-    let ballast = "\(disk)/ballast-\(UUID().uuidString)"
-    #expect(FileManager.default.createFile(atPath: ballast, contents: nil))
-    defer { try? FileManager.default.removeItem(atPath: ballast) }
-    let handle = try #require(FileHandle(forWritingAtPath: ballast))
-    do {
-        while true { try handle.write(contentsOf: Data(count: 4096)) }
-    } catch {
-        // The disk is full at this point.
-    }
-    try handle.truncate(atOffset: UInt64(max(0, Int(try handle.seekToEnd()) - bytes)))
-    try body()
-    try handle.close()
-}
-
 /// Returns the sorted names in a folder.
 func fileNames(in folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder).sorted()

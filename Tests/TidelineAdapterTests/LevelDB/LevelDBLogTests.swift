@@ -65,4 +65,38 @@ import TidelineTestSupport
             #expect(try FolderCheck(folder: path).lastSequence() == last)
         }
     }
+
+    /// The next log is a device that is always full.
+    @Test func aLogThatCannotBeWrittenIsFullAndIsMended() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let engine = try LevelDBEngine(path: path, options: LevelDBOptions(writeBufferSize: 65_536))
+        try engine.put(["small": "1"])
+        let full = (3..<40).map { "\(path)/\(String(repeating: "0", count: $0 < 10 ? 5 : 4))\($0).log" }
+            .filter { !FileManager.default.fileExists(atPath: $0) }
+        for log in full {
+            try FileManager.default.createSymbolicLink(atPath: log, withDestinationPath: "/dev/full")
+        }
+        var committed: Entries = ["small": "1"]
+        var failure: StoreError?
+        for number in 0..<10 where failure == nil {
+            let entry = ["n\(number)": noise(number, 40_000)]
+            do {
+                try engine.put(entry)
+                committed.merge(entry) { $1 }
+            } catch let error as StoreError { failure = error }
+        }
+        #expect(failure?.code == .full)
+        #expect(failure?.engineCode == Int(ENOSPC))
+        #expect(try engine.all() == committed)
+        for log in full where (try? FileManager.default.destinationOfSymbolicLink(atPath: log)) != nil {
+            try FileManager.default.removeItem(atPath: log)
+            #expect(FileManager.default.createFile(atPath: log, contents: nil))
+        }
+        try engine.put(["after": "2"])
+        committed["after"] = "2"
+        #expect(try engine.all() == committed)
+        try engine.close()
+        #expect(try contents(of: path) == committed)
+    }
 }
