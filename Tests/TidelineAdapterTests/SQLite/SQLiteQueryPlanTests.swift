@@ -4,35 +4,31 @@ import TidelineStore
 
 @testable import TidelineSQLite
 
+private let rows = TableQuery("t")
+private let (id, text) = (RowPredicate.column("id"), RowPredicate.column("s"))
+private let (n, b) = (RowPredicate.column("n"), RowPredicate.column("b"))
+
 /// Tests that indexes are used where possible.
 @Suite struct SQLiteQueryPlanTests {
     private static let schema = TableSchema(
         "t", columns: [.string("s"), .int("n"), .bool("b"), .timestamp("due"), .double("d")],
         indexes: [["n"], ["b", "due"], ["s"]])
 
-    private static let searches: [TableQuery] = [
-        TableQuery("t", predicate: .column("id") == "x"), TableQuery("t", predicate: .column("id").isIn(["x", "y"])),
-        TableQuery("t", predicate: "x" == .column("id")), TableQuery("t", predicate: .column("n") == 1),
-        TableQuery("t", predicate: .column("n") == 1.5), TableQuery("t", predicate: .column("n").isNull),
-        TableQuery("t", predicate: .column("n") > 1 && .column("n") <= 5),
-        TableQuery("t", predicate: .column("n").isIn([1, 2])),
-        TableQuery("t", predicate: !(.column("n") != 1)), TableQuery("t", predicate: .not(.not(.column("n") == 1))),
-        TableQuery("t", predicate: .column("b") == false && .column("due") < .literal(.timestamp(.max))),
-        TableQuery("t", predicate: .column("s") == "x" || .column("n") == 1),
-        TableQuery("t", predicate: .column("s") >= "a" && .column("s") < "b"),
+    private static let searches: [RowPredicate] = [
+        id == "x", id.isIn(["x", "y"]), "x" == id, n == 1, n == 1.5, n.isNull, n > 1 && n <= 5, n.isIn([1, 2]),
+        !(n != 1), .not(.not(n == 1)), b == false && .column("due") < .literal(.timestamp(.max)),
+        text == "x" || n == 1, text >= "a" && text < "b",
     ]
 
-    @Test(arguments: searches)
+    @Test(arguments: searches.map { rows.filter($0) })
     func conditionsOnIndexedColumnsSearch(_ query: TableQuery) throws {
         let plan = try plan(query)
         #expect(plan.contains("SEARCH") && !plan.contains("SCAN"), "\(plan)")
     }
 
     private static let ordered: [TableQuery] = [
-        TableQuery("t"), TableQuery("t").order(by: "id", descending: true), TableQuery("t").order(by: "n"),
-        TableQuery("t").order(by: "b").order(by: "due"),
-        TableQuery("t", predicate: .column("b") == false).order(by: "due"),
-        TableQuery("t", predicate: .column("n") > 5).order(by: "n").limit(50).skip(50),
+        rows, rows.order(by: "id", descending: true), rows.order(by: "n"), rows.order(by: "b").order(by: "due"),
+        rows.filter(b == false).order(by: "due"), rows.filter(n > 5).order(by: "n").limit(50).skip(50),
     ]
 
     @Test(arguments: ordered)

@@ -1,7 +1,15 @@
 import Testing
 import TidelineStore
+import TidelineTestStores
 
 @testable import TidelineKeyValue
+
+private let items = TableQuery("Item")
+private let id = RowPredicate.column("id")
+private let text = RowPredicate.column("text")
+private let priority = RowPredicate.column("priority")
+private let complete = RowPredicate.column("complete")
+private let isOpen = complete == false
 
 /// Tests that a query does no more work than its result requires.
 @Suite struct QueryWorkTests {
@@ -24,26 +32,23 @@ import TidelineStore
         return try QueryFixture(schema, rows)
     }
 
-    private static let priority = RowPredicate.column("priority")
-    private static let open = RowPredicate.column("complete") == false
-
     @Test(arguments: [
-        (TableQuery("Item").limit(3), 3, 0),
-        (TableQuery("Item").skip(10).limit(3), 13, 0),
-        (TableQuery("Item").limit(0), 0, 0),
-        (TableQuery("Item").order(by: "id", descending: true).limit(3), 3, 0),
-        (TableQuery("Item").order(by: "priority").skip(20).limit(3), 23, 3),
-        (TableQuery("Item", predicate: open).order(by: "priority").limit(3), 3, 3),
-        (TableQuery("Item", predicate: priority == 7), 5, 5),
+        (items.limit(3), 3, 0),
+        (items.skip(10).limit(3), 13, 0),
+        (items.limit(0), 0, 0),
+        (items.order(by: "id", descending: true).limit(3), 3, 0),
+        (items.order(by: "priority").skip(20).limit(3), 23, 3),
+        (items.filter(isOpen).order(by: "priority").limit(3), 3, 3),
+        (items.filter(priority == 7), 5, 5),
         // The first group is collected, and one more key shows that the group has ended.
-        (TableQuery("Item").order(by: "priority", descending: true).limit(3), 6, 3),
-        (TableQuery("Item", predicate: .column("id").isIn(["id-1001", "ID-1001", "id-1002", "x"])), 0, 3),
-        (TableQuery("Item", predicate: priority == 7 && priority == 8), 0, 0),
-        (TableQuery("Item").limit(2).includingTotalCount(), 2, 0),
-        (TableQuery("Item").limit(0).includingTotalCount(), 0, 0),
+        (items.order(by: "priority", descending: true).limit(3), 6, 3),
+        (items.filter(id.isIn(["id-1001", "ID-1001", "id-1002", "x"])), 0, 3),
+        (items.filter(priority == 7 && priority == 8), 0, 0),
+        (items.limit(2).includingTotalCount(), 2, 0),
+        (items.limit(0).includingTotalCount(), 0, 0),
         // The count scans the rest of the index, but reads none of its rows.
-        (TableQuery("Item", predicate: priority < 10).order(by: "priority").limit(2).includingTotalCount(), 50, 2),
-        (TableQuery("Item", predicate: priority < 10).limit(0).includingTotalCount(), 50, 0),
+        (items.filter(priority < 10).order(by: "priority").limit(2).includingTotalCount(), 50, 2),
+        (items.filter(priority < 10).limit(0).includingTotalCount(), 50, 0),
     ])
     func scansEndAsSoonAsNothingMoreIsWanted(_ query: TableQuery, _ scanned: Int, _ lookedUp: Int) throws {
         fixture.entries.forgetCounts()
@@ -55,10 +60,8 @@ import TidelineStore
     @Test func aBodyThatStopsEndsTheScanAndItsErrorPassesUnchanged() throws {
         struct Refusal: Error {}
         for query in [
-            TableQuery("Item"), TableQuery("Item", predicate: .column("text").contains("1")).order(by: "priority"),
-            TableQuery("Item").order(by: "text", descending: true),
-            TableQuery("Item", predicate: .column("id").isIn(["id-1001"])),
-            TableQuery("Item").order(by: "priority", descending: true), TableQuery("Item").select("text"),
+            items, items.filter(text.contains("1")).order(by: "priority"), items.order(by: "text", descending: true),
+            items.filter(id.isIn(["id-1001"])), items.order(by: "priority", descending: true), items.select("text"),
         ] {
             for isWriting in [false, true] {
                 var called = 0
@@ -73,15 +76,14 @@ import TidelineStore
             }
         }
         fixture.entries.forgetCounts()
-        _ = try fixture.scan(TableQuery("Item")) { _ in .stop }
+        _ = try fixture.scan(items) { _ in .stop }
         #expect(fixture.entries.scanned == 1)
     }
 
     @Test func theTotalIsWholeWhenABodyStops() throws {
         for query in [
-            TableQuery("Item", predicate: .column("text").contains("1")),
-            TableQuery("Item", predicate: Self.priority < 9),
-            TableQuery("Item", predicate: Self.priority < 9).order(by: "text"), TableQuery("Item"),
+            items, items.filter(text.contains("1")), items.filter(priority < 9),
+            items.filter(priority < 9).order(by: "text"),
         ] {
             let expected = try fixture.count(query)
             for isWriting in [false, true] {
@@ -96,7 +98,7 @@ import TidelineStore
     /// A body that deletes the rows it receives does not change the total count.
     @Test func theTotalIsOfBeforeTheBody() throws {
         var rowCount = 1_000
-        let run = try fixture.run(TableQuery("Item").limit(5).includingTotalCount(), isWriting: true)
+        let run = try fixture.run(items.limit(5).includingTotalCount(), isWriting: true)
         let rows = { rowCount }
         let total = try run.scan(rowCount: rows) { _ in
             rowCount -= 1
@@ -107,20 +109,18 @@ import TidelineStore
 
     @Test func countsReadNoMoreThanTheyMust() throws {
         fixture.entries.forgetCounts()
-        #expect(try fixture.run(TableQuery("Item").limit(1)).count(rowCount: { 77 }) == 77)
+        #expect(try fixture.run(items.limit(1)).count(rowCount: { 77 }) == 77)
         #expect(fixture.entries.scanned == 0)
-        #expect(try fixture.count(TableQuery("Item", predicate: Self.open).order(by: "text").skip(7).limit(1)) == 500)
+        #expect(try fixture.count(items.filter(isOpen).order(by: "text").skip(7).limit(1)) == 500)
         #expect(fixture.entries.scanned == 500 && fixture.entries.lookedUp == 0)
-        #expect(try fixture.count(TableQuery("Item", predicate: Self.open && .column("text").contains("9"))) > 0)
+        #expect(try fixture.count(items.filter(isOpen && text.contains("9"))) > 0)
         #expect(fixture.entries.lookedUp == 500)
     }
 
     @Test(arguments: [
-        TableQuery("Item"), TableQuery("Item").order(by: "priority", descending: true),
-        TableQuery("Item").order(by: "text"),
-        TableQuery("Item", predicate: .column("id").isIn(["id-1001", "id-1002"])),
-        TableQuery("Item").select("priority"),
-        TableQuery("Item").includingTotalCount(), TableQuery("Item", predicate: open).includingTotalCount(),
+        items, items.order(by: "priority", descending: true), items.order(by: "text"),
+        items.filter(id.isIn(["id-1001", "id-1002"])), items.select("priority"), items.includingTotalCount(),
+        items.filter(isOpen).includingTotalCount(),
     ])
     func aBodyThatMayWriteSeesWhatWasFoundBefore(_ query: TableQuery) throws {
         let expected = try fixture.result(of: query).rows.map(\.idText)
@@ -149,12 +149,10 @@ import TidelineStore
         let packed = try PackedRows(rows, of: Self.schema)
         let fixture = try QueryFixture(Self.schema, packed)
         for query in [
-            TableQuery("Item").order(by: "priority", descending: true),
-            TableQuery("Item", predicate: Self.open).order(by: "priority", descending: true),
-            TableQuery("Item", predicate: .column("complete").isIn([true, false]))
-                .order(by: "complete", descending: true).order(by: "priority", descending: true),
-            TableQuery("Item", predicate: Self.priority.isIn([5, 3]) && .column("id") > "id-1100")
+            items.order(by: "priority", descending: true), items.filter(isOpen).order(by: "priority", descending: true),
+            items.filter(complete.isIn([true, false])).order(by: "complete", descending: true)
                 .order(by: "priority", descending: true),
+            items.filter(priority.isIn([5, 3]) && id > "id-1100").order(by: "priority", descending: true),
         ] {
             for (skip, limit) in [(0, nil), (0, 10), (250, 20), (590, nil), (0, 300)] as [(Int, Int?)] {
                 var query = query
@@ -174,7 +172,7 @@ import TidelineStore
         let fixture = try QueryFixture(Self.schema, packed)
         for descending in [false, true] {
             for limit in [1, 2, 50, 499, 500, 501] {
-                let query = TableQuery("Item").order(by: "text", descending: descending).limit(limit)
+                let query = items.order(by: "text", descending: descending).limit(limit)
                 let expected = try fixture.table.evaluator.result(of: query, over: packed)
                 #expect(try fixture.result(of: query).rows == expected.rows)
             }
@@ -191,7 +189,7 @@ import TidelineStore
         let fixture = try QueryFixture(Self.schema, packed)
         for limit in [1, 3, 20, 150, 299] {
             for term in [OrderTerm("text"), OrderTerm("text", descending: true), OrderTerm("complete")] {
-                let query = TableQuery("Item", predicate: Self.priority >= 0, order: [term], limit: limit)
+                let query = TableQuery("Item", predicate: priority >= 0, order: [term], limit: limit)
                 #expect(try fixture.run(query).plan.ordering == .keep(limit))
                 let expected = try fixture.table.evaluator.result(of: query, over: packed)
                 #expect(try fixture.result(of: query).rows.map(\.id) == expected.rows.map(\.id))
@@ -202,15 +200,11 @@ import TidelineStore
     // MARK: Damage
 
     @Test func anIndexThatItsRowsContradictIsCorrupt() throws {
-        let byPriority = TableQuery("Item", predicate: Self.priority == 7)
         func expectCorrupt(_ damage: (QueryFixture) throws -> Void) throws {
             let fixture = try Self.makeFixture()
             try damage(fixture)
-            #expect {
-                _ = try fixture.result(of: byPriority)
-            } throws: { error in
-                (error as? StoreError)?.code == .corrupt && (error as? StoreError)?.table == "Item"
-            }
+            let error = expectError(.corrupt) { _ = try fixture.result(of: items.filter(priority == 7)) }
+            #expect(error?.table == "Item")
         }
         var key = KeyBuilder(KeySpace(number: 21))
         key.append(.int(7))
