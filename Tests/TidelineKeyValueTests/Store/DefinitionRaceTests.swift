@@ -6,7 +6,7 @@ import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
-/// Tests definitions that change during reads and writes.
+/// Tests definitions that change during reads and writes. Shared files determine how a store detects new definitions.
 @Suite struct DefinitionRaceTests {
     /// Returns the table of the n-th definition, which its number of columns identifies.
     private static func schema(_ number: Int) -> TableSchema {
@@ -14,16 +14,9 @@ import TidelineTestSupport
         return TableSchema("t", columns: columns, systemColumns: [], indexes: [IndexSchema(["c\(number % 5)"])])
     }
 
-    /// Shared files determine how a store detects new definitions.
-    private static func engine(_ base: MemoryEngine = MemoryEngine(), sharing: Bool) -> WrappedEngine {
-        var capabilities = base.capabilities
-        capabilities.sharesFilesWithProcesses = sharing
-        return WrappedEngine(base, capabilities: capabilities)
-    }
-
     @Test(arguments: [false, true])
     func aReaderThatBeganBeforeKeepsTheDefinitionsItSaw(_ sharing: Bool) throws {
-        let (_, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
+        let (_, store) = try openStore(over: WrappedEngine(sharesFiles: sharing), Self.schema(0))
         try store.write { try $0.upsert(["id": "x", "c0": 1], into: "t") }
         try store.read { reader throws in
             try onThreads { _ in
@@ -45,7 +38,7 @@ import TidelineTestSupport
     /// The definitions change after a read looked for them and before it takes its snapshot.
     @Test(arguments: [false, true])
     func definitionsChangedJustBeforeTheSnapshotAreSeen(_ sharing: Bool) throws {
-        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
+        let (engine, store) = try openStore(over: WrappedEngine(sharesFiles: sharing), Self.schema(0))
         engine.beforeSnapshot.set { Self.runElsewhere { try store.define([Self.schema(3)]) } }
         #expect(try store.read { try $0.schema(of: "t") } == Self.schema(3))
         #expect(try store.tables() == [Self.schema(3)])
@@ -54,7 +47,7 @@ import TidelineTestSupport
     /// The definitions are committed, and the committing thread has not yet updated its cache.
     @Test(arguments: [false, true])
     func definitionsJustCommittedAreSeen(_ sharing: Bool) throws {
-        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(0))
+        let (engine, store) = try openStore(over: WrappedEngine(sharesFiles: sharing), Self.schema(0))
         let seen = Mutex<[TableSchema]>([])
         engine.afterCommit.set {
             Self.runElsewhere { try store.read { reader in try seen.withLock { $0 = [try reader.schema(of: "t")] } } }
@@ -73,7 +66,7 @@ import TidelineTestSupport
     /// A failed definition has no effect, on the calling store or on others.
     @Test(arguments: [false, true])
     func aDefinitionThatFailsLeavesTheOldOnesInUse(_ sharing: Bool) throws {
-        let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(1))
+        let (engine, store) = try openStore(over: WrappedEngine(sharesFiles: sharing), Self.schema(1))
         try store.write { try $0.upsert(["id": "x", "c1": 1], into: "t") }
         var place = 0
         while true {
@@ -93,7 +86,7 @@ import TidelineTestSupport
 
     @Test func twoStoresOverOneEngineSeeEachOthersDefinitions() throws {
         let base = MemoryEngine()
-        let stores = try (0..<2).map { _ in try KeyValueStore(engine: Self.engine(base, sharing: true)) }
+        let stores = try (0..<2).map { _ in try KeyValueStore(engine: WrappedEngine(base, sharesFiles: true)) }
         for number in 0..<20 {
             try stores[number % 2].define([Self.schema(number)])
             let other = stores[(number + 1) % 2]
@@ -107,7 +100,7 @@ import TidelineTestSupport
     /// Counts the engine operations of transactions that have nothing to do.
     @Test func whatNeedsNoLookAtTheDefinitionsTakesNone() throws {
         for (sharing, expected) in [(false, 2), (true, 3)] {
-            let (engine, store) = try openStore(over: Self.engine(sharing: sharing), Self.schema(1))
+            let (engine, store) = try openStore(over: WrappedEngine(sharesFiles: sharing), Self.schema(1))
             // Begin and look up the row; if files are shared, also the generation of the definitions.
             #expect(try engine.countSteps { try store.read { _ = try $0.row(in: "t", id: "x") } } == expected)
             // Defining the same tables again only needs a read.

@@ -20,11 +20,13 @@ final class WrappedEngine: OrderedKeyValueEngine {
     /// - Parameter base: The engine that contains the entries. Entries stored through another engine over it are
     ///   visible.
     init(
-        _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, maximumKeyLength: Int = .max,
-        remembersKeys: Bool = false
+        _ base: MemoryEngine = MemoryEngine(), capabilities: StoreCapabilities? = nil, sharesFiles: Bool = false,
+        maximumKeyLength: Int = .max, remembersKeys: Bool = false
     ) {
         self.base = base
-        self.capabilities = capabilities ?? base.capabilities
+        var capabilities = capabilities ?? base.capabilities
+        if sharesFiles { capabilities.sharesFilesWithProcesses = true }
+        self.capabilities = capabilities
         self.maximumKeyLength = maximumKeyLength
         remembered = remembersKeys ? RememberedKeys() : nil
     }
