@@ -57,6 +57,23 @@ import TidelineTestStores
         #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.count } == count, "seed \(seed)")
     }
 
+    /// Columns of all types come and go, and ids are longer than the engine's keys.
+    @Test(arguments: ["MOD-001", "TAB-140"])
+    func entriesAreThoseOfTheRowsAfterRandomDefinitionsInTheSuite(_ id: String) async throws {
+        let seed = UInt64.random(in: 0...99_999)
+        let engines = LockedValue<[WrappedEngine]>([])
+        let harness = StoreHarness { (_: String) throws -> KeyValueStore<WrappedEngine> in
+            let engine = WrappedEngine(maximumKeyLength: 128)
+            engines.withLock { $0.append(engine) }
+            return try KeyValueStore(engine: engine)
+        }
+        let suite = ConformanceSuite(harness, settings: ConformanceSettings(seed: seed, rounds: 3))
+        try await suite.verify(try #require(Check.named(id)))
+        let opened = engines.withLock { $0 }
+        #expect(opened.count > 3)
+        for engine in opened { try engine.audit("\(id), seed \(seed)") }
+    }
+
     /// Returns some of the existing indexes and a new one.
     private func indexes(of schema: TableSchema, _ random: inout SplitMix64) -> [IndexSchema] {
         let names = (schema.allColumns.map(\.name) + ["id"]).shuffled(using: &random)
