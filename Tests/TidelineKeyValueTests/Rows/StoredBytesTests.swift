@@ -91,24 +91,6 @@ import TidelineTestStores
         }
     }
 
-    /// A batch may contain the same id several times; each row merges with the earlier ones.
-    @Test func rowsOfOneBatchSeeEachOther() throws {
-        let schema = TableSchema("t", columns: Self.columns, indexes: [["rank"], ["text", "rank"]])
-        let (engine, store) = try openStore(over: MemoryEngine(), schema)
-        try store.write { writer throws in
-            try writer.upsert(
-                [
-                    ["id": "Aa", "text": "x"], ["id": "aA", "rank": 1], ["id": "b", "text": "y", "rank": 3],
-                    ["id": "AA", "rank": 2], ["id": "B", "text": .null],
-                ], into: "t")
-            #expect(try writer.count(TableQuery("t")) == 2)
-        }
-        let rows = try store.read { try $0.rows(matching: TableQuery("t")).rows }
-        #expect(rows.map(\.id) == ["Aa", "b"])
-        #expect(rows.map { $0["text"] } == ["x", .null] && rows.map { $0["rank"] } == [2, 3])
-        try engine.audit()
-    }
-
     /// An upsert does not write index entries that it does not change.
     @Test func anIndexIsWrittenToOnlyWhereItChanges() throws {
         let (engine, store) = try openStore(

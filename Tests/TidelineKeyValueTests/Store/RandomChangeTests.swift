@@ -4,6 +4,7 @@ import TidelineMemory
 import TidelineStore
 import TidelineSupport
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import TidelineKeyValue
 
@@ -57,20 +58,25 @@ import TidelineTestStores
         #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.count } == count, "seed \(seed)")
     }
 
-    /// Columns of all types come and go, and ids are longer than the engine's keys.
-    @Test(arguments: ["MOD-001", "TAB-140"])
-    func entriesAreThoseOfTheRowsAfterRandomDefinitionsInTheSuite(_ id: String) async throws {
-        let seed = UInt64.random(in: 0...99_999)
+    /// Random definitions and changes beside a model, ids of any case and length, and batches with an id more than once.
+    private static let checks: [String] =
+        ["MOD-001", "MOD-011", "TAB-140", "UPS-004", "UPS-013", "UPS-014", "UPS-052"] + (36...49).map { "VAL-0\($0)" }
+
+    @Test(arguments: checks, allPairs([128, 511, Int.max], [false, true]))
+    func entriesAreThoseOfTheRowsAfterChecksOfTheSuite(_ id: String, _ kind: (Int, Bool)) async throws {
+        let (maximumKeyLength, remembersKeys) = kind
         let engines = LockedValue<[WrappedEngine]>([])
         let harness = StoreHarness { (_: String) throws -> KeyValueStore<WrappedEngine> in
-            let engine = WrappedEngine(maximumKeyLength: 128)
+            let engine = WrappedEngine(maximumKeyLength: maximumKeyLength, remembersKeys: remembersKeys)
             engines.withLock { $0.append(engine) }
             return try KeyValueStore(engine: engine)
         }
-        let suite = ConformanceSuite(harness, settings: ConformanceSettings(seed: seed, rounds: 3))
-        try await suite.verify(try #require(Check.named(id)))
+        let seed = UInt64.random(in: 0...99_999)
+        let suite = ConformanceSuite(harness, settings: ConformanceSettings(seed: seed))
+        let check = try #require(Check.named(id))
+        try await ConcurrencyLimit.checks.run { try await suite.verify(check) }
         let opened = engines.withLock { $0 }
-        #expect(opened.count > 3)
+        #expect(!opened.isEmpty)
         for engine in opened { try engine.audit("\(id), seed \(seed)") }
     }
 
