@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TidelineConformance
 internal import TidelineTestSupport
 
 /// A running `StoreProbe` that edits the table `Item` of a store.
@@ -12,8 +13,7 @@ public final class EditingProcess {
     ///
     /// - Parameter addressSpace: The limit of its address space in KiB, or `nil` for no limit.
     public init(_ kind: StoreKind, _ folder: String, addressSpace: Int? = nil) throws {
-        let probe =
-            Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("StoreProbe").path ?? ""
+        let probe = StoreProcess.probe().executable
         let limit = addressSpace.map { "ulimit -v \($0); " } ?? ""
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", "\(limit)exec \"$0\" \"$@\"", probe, kind.engine ?? "memory", "--edit", folder]

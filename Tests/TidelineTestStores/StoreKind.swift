@@ -71,7 +71,8 @@ extension StoreKind {
     public var harness: StoreHarness {
         let open = lasting ?? opening
         let modes: Set<StoreHarness.Mode> = readOnly == nil ? [] : [.readOnly]
-        var harness = StoreHarness(name: testDescription, modes: modes, process: probe, faults: InterposedFiles()) {
+        let process = engine.map { StoreProcess.probe($0) }
+        var harness = StoreHarness(name: testDescription, modes: modes, process: process, faults: InterposedFiles()) {
             let path = path(in: $0.directory)
             if let readOnly, $0.access == .readOnly { return try readOnly(path) }
             return try open(path)
@@ -88,11 +89,14 @@ extension StoreKind {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         return tests.appendingPathComponent("Fixtures/\(engine)").path
     }
+}
 
-    /// The second process, an executable in the same folder as the tests.
-    private var probe: StoreProcess? {
-        guard let engine, let folder = Bundle.main.executableURL?.deletingLastPathComponent() else { return nil }
-        return StoreProcess(executable: folder.appendingPathComponent("StoreProbe").path, arguments: [engine])
+extension StoreProcess {
+    /// Makes the second process of tests, an executable in the same folder.
+    public static func probe(_ arguments: String...) -> StoreProcess {
+        let folder = Bundle.main.executableURL?.deletingLastPathComponent()
+        let executable = folder?.appendingPathComponent("StoreProbe").path ?? ""
+        return StoreProcess(executable: executable, arguments: arguments)
     }
 }
 

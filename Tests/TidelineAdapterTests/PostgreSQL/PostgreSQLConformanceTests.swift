@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TidelineConformance
 import TidelinePostgreSQL
+import TidelineTestStores
 import TidelineTestSupport
 
 /// Runs the conformance suite over stores in a database. Each folder of the suite stands for a schema.
@@ -17,7 +18,8 @@ import TidelineTestSupport
     private static let harness: StoreHarness = {
         let connection = (try? TestServer.shared.get().connection()) ?? ""
         var harness = StoreHarness(
-            name: "PostgreSQL", modes: [.existing, .readOnly], process: probe(connection), damagesFiles: false,
+            name: "PostgreSQL", modes: [.existing, .readOnly],
+            process: StoreProcess.probe("postgresql:\(connection)"), damagesFiles: false,
             destroy: { directory in
                 var options = options(directory)
                 // A store that is open stays open during the checks.
@@ -47,13 +49,6 @@ import TidelineTestSupport
 
     private static func options(_ directory: String) -> PostgreSQLOptions {
         PostgreSQLOptions(schema: schemaName(ofFolder: directory))
-    }
-
-    /// The second process, an executable in the same folder as the tests.
-    private static func probe(_ connection: String) -> StoreProcess? {
-        guard let folder = Bundle.main.executableURL?.deletingLastPathComponent() else { return nil }
-        return StoreProcess(
-            executable: folder.appendingPathComponent("StoreProbe").path, arguments: ["postgresql:\(connection)"])
     }
 
     private static func number(_ name: String) -> UInt64? {

@@ -85,15 +85,6 @@ import TidelineTestSupport
         }
     }
 
-    @Test(arguments: ["abc", "ABC", "É", "a\0B", "\u{10FFFF}z"])
-    func idsKeepTheirSpelling(_ id: String) throws {
-        for matching in [TableSchema.IDMatching.exact, .asciiCaseInsensitive] {
-            let table = Self.makeTable(matching: matching)
-            let entry = try Self.stored(Row(id: .string(id)), layout: 1, of: table)
-            #expect(try Self.read(entry, table).id == .string(id))
-        }
-    }
-
     /// Flips every bit and cuts at every length: the result is the right row, a row with other values, or an error with
     /// the location, but never a trap.
     @Test(arguments: [0, 1], [TableSchema.IDType.string, .int])
