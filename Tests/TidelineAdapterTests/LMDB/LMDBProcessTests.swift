@@ -106,20 +106,6 @@ import TidelineTestSupport
         _ = other.end()
     }
 
-    @Test func theSnapshotOfAKilledReaderIsLetGo() throws {
-        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
-        try engine.write { try $0.put(key(1, "a"), [0]) }
-        let others = try (0..<3).map { _ in try OtherProcess("read", folder.path) }
-        for other in others { #expect(other.wait(for: 1) == 1) }
-        _ = try engine.read { try $0.value(key(1, "a")) }
-        #expect(engine.environment.readers.count == 4)
-        for other in others { _ = other.end() }
-        #expect(engine.environment.readers.count == 4)
-        try engine.write { try $0.put(key(1, "large"), Array(repeating: 1, count: 1 << 18)) }
-        #expect(engine.environment.readers.count == 1)
-        try engine.close()
-    }
-
     @Test func aFullTableOfReadersIsBusyOrClearedOfDeadOnes() throws {
         let engine = try LMDBEngine(path: folder.path, options: LMDBOptions(maximumReaders: 1))
         let places = engine.environment.readerPlaces

@@ -165,20 +165,6 @@ private let isOpen = complete == false
         }
     }
 
-    /// A heap that keeps a few of many rows releases the rows that it removes.
-    @Test func theFirstOfManyAreKept() throws {
-        let rows = (0..<500).map { ["id": .string("\($0)"), "text": .string("\(99_999 - $0)")] as Row }
-        let packed = try PackedRows(rows, of: Self.schema)
-        let fixture = try QueryFixture(Self.schema, packed)
-        for descending in [false, true] {
-            for limit in [1, 2, 50, 499, 500, 501] {
-                let query = items.order(by: "text", descending: descending).limit(limit)
-                let expected = try fixture.table.evaluator.result(of: query, over: packed)
-                #expect(try fixture.result(of: query).rows == expected.rows)
-            }
-        }
-    }
-
     /// Ids that are prefixes of other ids, found in another order than theirs.
     @Test func tiesAmongTheFirstOfManyComeByID() throws {
         let rows = (0..<300 as Range<Int64>).map { (number: Int64) -> Row in

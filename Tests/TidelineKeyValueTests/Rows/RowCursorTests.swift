@@ -49,17 +49,6 @@ import TidelineTestSupport
         }
     }
 
-    @Test func aRowOfAnOlderLayoutReadsAsOneOfTheTables() throws {
-        let table = Self.makeTable()
-        let row: Row = ["id": "X1", "a": 5, "b": "text", "gone": .bytes([1, 2])]
-        let found = try Self.read(try Self.stored(row, layout: 0, of: table), table)
-        #expect(found == ["id": "X1", "t": .null, "b": "text", "a": 5, "z": .null])
-        #expect(found.columnNames == ["t", "b", "a", "z"])
-        let current: Row = ["id": "x2", "t": .null, "b": "q", "a": .null, "z": true, "gone": .null]
-        let same = try Self.read(try Self.stored(current, layout: 1, of: table), table)
-        #expect(same == ["id": "x2", "t": .null, "b": "q", "a": .null, "z": true])
-    }
-
     @Test func oneCursorReadsRowsOfAllLayoutsAndSizes() throws {
         let table = Self.makeTable()
         var cursor = RowCursor(table)
@@ -73,15 +62,6 @@ import TidelineTestSupport
                     #expect(cursor.view["b"] == text && cursor.view["a"] == .null)
                 }
             }
-        }
-    }
-
-    @Test(arguments: [Int64.min, -1, 0, 1, .max])
-    func integerIDsComeOutOfTheirKeys(_ id: Int64) throws {
-        let table = Self.makeTable(idType: .int)
-        let row = Row(id: .int(id))
-        for layout in [0, 1] {
-            #expect(try Self.read(try Self.stored(row, layout: layout, of: table), table).id == .int(id))
         }
     }
 
