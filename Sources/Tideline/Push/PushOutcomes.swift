@@ -285,7 +285,8 @@ struct PushOutcomes: Sendable {
     ) throws -> Bool {
         let change: OperationKind = waiting.restores ? .insert : waiting.kind
         try operations.remove(waiting, in: writer)
-        switch OperationCollapse.decide(change, onto: current.state, rejectsInsertOverPendingDelete: false) {
+        let state = current.state(isInFlight: false)
+        switch OperationCollapse.decide(change, onto: state, rejectsInsertOverPendingDelete: false) {
         case .remove:
             try operations.remove(current, in: writer)
             try codec.storePulled(of: current, in: writer)
