@@ -30,6 +30,7 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
     private let readOnly: Opening?
     /// Opens the key-value engine below the store.
     private let keyValueEngine: (@Sendable (_ path: String) throws -> any OrderedKeyValueEngine)?
+    private let destroy: (@Sendable (_ path: String) throws -> Void)?
 
     private typealias Opening = @Sendable (_ path: String) throws -> any LocalStore
 
@@ -42,7 +43,7 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
         _ name: String, engine: String?, sharesFiles: Bool = false, readsBesideWriter: Bool = true,
         lasting: Opening? = nil, readOnly: Opening? = nil,
         keyValueEngine: (@Sendable (_ path: String) throws -> any OrderedKeyValueEngine)? = nil,
-        opening: @escaping Opening
+        destroy: (@Sendable (_ path: String) throws -> Void)? = nil, opening: @escaping Opening
     ) {
         testDescription = name
         self.engine = engine
@@ -52,6 +53,7 @@ public struct StoreKind: Sendable, CustomTestStringConvertible {
         self.lasting = lasting
         self.readOnly = readOnly
         self.keyValueEngine = keyValueEngine
+        self.destroy = destroy
     }
 
     /// Makes a kind that only some tests run over, and that is not in a file.
@@ -79,6 +81,7 @@ extension StoreKind {
         }
         harness.fixtures = fixtures
         if let keyValueEngine { harness.engine = { try keyValueEngine(path(in: $0)) } }
+        if let destroy { harness.destroy = { try destroy(path(in: $0)) } }
         return harness
     }
 
@@ -106,7 +109,7 @@ extension StoreKind {
     public static let sqliteFile = StoreKind(
         "SQLite file", engine: "sqlite", sharesFiles: true,
         readOnly: { try SQLiteStore(path: $0, options: SQLiteOptions(isReadOnly: true)) },
-        opening: { try SQLiteStore(path: $0) })
+        destroy: SQLiteStore.destroy, opening: { try SQLiteStore(path: $0) })
     /// A SQLite file with page checksums.
     public static let sqliteWithChecksums = StoreKind(
         "SQLite file with checksums", engine: "sqlite-checksums", sharesFiles: true
@@ -120,10 +123,10 @@ extension StoreKind {
         lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
         readOnly: { try LMDBStore(path: $0, options: LMDBOptions(isReadOnly: true)) },
         keyValueEngine: { try LMDBEngine(path: $0, options: LMDBOptions(durability: .none)) },
-        opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
+        destroy: LMDBStore.destroy, opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
     public static let levelDB = StoreKind(
         "LevelDB", engine: "leveldb", keyValueEngine: { try LevelDBEngine(path: $0) },
-        opening: { try LevelDBStore(path: $0) })
+        destroy: LevelDBStore.destroy, opening: { try LevelDBStore(path: $0) })
     private static let memory = StoreKind(
         "memory", engine: nil, keyValueEngine: { _ in MemoryEngine() }, opening: { _ in try MemoryStore() })
     /// A custom store as an app could implement it.
