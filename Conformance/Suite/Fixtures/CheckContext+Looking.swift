@@ -80,8 +80,11 @@ extension CheckContext {
     func expectAnswerOrRefusal(
         _ query: TableQuery, in reader: any StoreReader, over rows: [Row], of schema: TableSchema
     ) throws {
+        let expected = try Answer.expected(query, schema, schema.packed(rows))
         do {
-            try expect(query, in: reader, over: rows, of: schema, "a table of \(schema.columns.count) columns")
+            if let difference = try Answer.of(reader, query).difference(from: expected) {
+                throw CheckFailure("a table of \(schema.columns.count) columns, \(Self.text(query)): \(difference)")
+            }
         } catch let error as StoreError where error.code == .unsupportedQuery {}
     }
 

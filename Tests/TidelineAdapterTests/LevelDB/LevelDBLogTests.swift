@@ -1,6 +1,8 @@
 import Foundation
 import Testing
+import TidelineConformance
 import TidelineStore
+import TidelineTestStores
 import TidelineTestSupport
 
 @testable import TidelineLevelDB
@@ -96,6 +98,35 @@ import TidelineTestSupport
         try engine.put(["after": "2"])
         committed["after"] = "2"
         #expect(try engine.all() == committed)
+        try engine.close()
+        #expect(try contents(of: path) == committed)
+    }
+
+    @Test(.enabled(if: faults?.isAvailable == true), arguments: [StoreCapabilities.Durability.normal, .full])
+    func aTableThatCannotBeWrittenIsFullAndIsMended(_ durability: StoreCapabilities.Durability) throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/db"
+        let options = LevelDBOptions(durability: durability, writeBufferSize: 65_536)
+        let engine = try LevelDBEngine(path: path, options: options)
+        var committed: Entries = ["small": "1"]
+        var failure: StoreError?
+        try engine.put(committed)
+        let full = FailingFiles(error: ENOSPC) { call in
+            call.kind == .write && call.path?.hasSuffix(".ldb") == true
+        }
+        try #require(faults).observing(path, by: full) {
+            for number in 0..<20 where failure == nil {
+                let entry = ["n\(number)": noise(number, 40_000)]
+                do {
+                    try engine.put(entry)
+                    committed.merge(entry) { $1 }
+                } catch let error as StoreError { failure = error }
+            }
+            #expect(failure?.code == .full)
+            #expect(try engine.all() == committed)
+        }
+        try engine.put(["after": "2"])
+        committed["after"] = "2"
         try engine.close()
         #expect(try contents(of: path) == committed)
     }

@@ -10,7 +10,7 @@ extension Check {
             why: "A view that disappears cancels its task; its data must be stored completely or not at all."
         ) { context in
             let store = try context.store(.items, .notes)
-            let result = inTask { task in
+            let result = try inTask(context) { task in
                 task.cancel()
                 try writePair(to: store) {}
             }
@@ -22,7 +22,7 @@ extension Check {
             for moment in 0..<4 {
                 let name = "cancelled \(moment)"
                 let store = try context.store(.items, .notes, in: name)
-                let result = inTask { task in
+                let result = try inTask(context) { task in
                     var calls = 0
                     try writePair(to: store) {
                         if calls == moment { task.cancel() }
@@ -39,7 +39,7 @@ extension Check {
             let store = try context.store(.items, .notes)
             var acknowledged: [Int] = []
             for number in 0..<40 * context.rounds {
-                let result = inTask { task in
+                let result = try inTask(context) { task in
                     Thread { task.cancel() }.start()
                     for part in 0..<4 { try writePart(part, of: number, to: store) }
                 }
@@ -60,7 +60,7 @@ extension Check {
             let rows = (0..<100).map { ["id": .string("\($0)"), "number": .int($0)] as Row }
             let store = try context.store(.notes, holding: rows)
             let found = Mutex<[Row]>([])
-            let result = inTask { task in
+            let result = try inTask(context) { task in
                 task.cancel()
                 let rows = try store.allRows("Note")
                 found.withLock { $0 = rows }
@@ -114,17 +114,19 @@ extension Check {
     }
 
     /// Runs `body` in a task and waits for its end.
-    static func inTask(_ body: @escaping @Sendable (RunningTask) throws -> Void) -> Result<Void, any Error> {
-        let ended = DispatchSemaphore(value: 0)
+    static func inTask(
+        _ context: CheckContext, _ body: @escaping @Sendable (RunningTask) throws -> Void
+    ) throws -> Result<Void, any Error> {
+        let ended = Signal()
         let result = Mutex<Result<Void, any Error>>(.success(()))
         let running = RunningTask()
         let task = Task.detached {
             let outcome = Result { try body(running) }
             result.withLock { $0 = outcome }
-            ended.signal()
+            ended.send()
         }
         running.set(task)
-        ended.wait()
+        try ended.wait(context, "a call of a cancelled task does not return")
         return result.withLock { $0 }
     }
 }

@@ -110,7 +110,7 @@ extension Check {
         operation("SCA-027", "A read whose task is cancelled finds all rows, or throws cancelled") { run in
             let (store, middle) = (run.store.base, run.count / 2)
             let found = Mutex(0)
-            let result = inTask { task in
+            let result = try inTask(run.context) { task in
                 try store.scan(TableQuery("Many")) { _ in
                     let seen = found.withLock { found in
                         found += 1

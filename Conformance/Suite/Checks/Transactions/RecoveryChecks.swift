@@ -70,7 +70,7 @@ extension Check {
             "A write of a cancelled task commits or throws cancelled and changes nothing, and the store works"
         ) { context in
             let store = try ThreeTables.store(context)
-            let result = inTask { task in
+            let result = try inTask(context) { task in
                 task.cancel()
                 try store.write { writer in
                     for table in ["TodoItem", "Note"] { try writer.upsert(["id": "e"], into: table) }

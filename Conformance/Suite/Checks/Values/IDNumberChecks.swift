@@ -45,7 +45,7 @@ extension Check {
             let left = rows.filter { row in !gone.contains { $0 == row.id } }
             try context.expect(numbered, of: store, holds: left) { writer in
                 try writer.upsert(rows, into: "Numbered")
-                let deleted = try writer.delete(ids: gone + [9, 12, "10"], from: "Numbered")
+                let deleted = try writer.delete(ids: [9, 12, "10"] + gone, from: "Numbered")
                 try context.expect(deleted, is: 3, "rows deleted by three ids, one of them twice, and by others")
             }
         },
