@@ -44,7 +44,8 @@ struct ServerLimitTests {
     @Test("A connection that is idle after a response is closed")
     func idleAfterAnswer() async throws {
         try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
-            #expect(try await answer(authority, RawConnection.get("/tables/T/1")).status == 404)
+            let answer = try await answer(authority, RawConnection.get("/tables/T/1"))
+            #expect(answer.status == 404)
         }
     }
 
@@ -223,7 +224,8 @@ struct ServerLimitTests {
     func oldVersion() async throws {
         try await serving { authority in
             let text = "GET /tables/T/1 HTTP/1.0\r\n\(Self.head)\r\n"
-            #expect(try await answer(authority, text).status == 404)
+            let answer = try await answer(authority, text)
+            #expect(answer.status == 404)
         }
     }
 
