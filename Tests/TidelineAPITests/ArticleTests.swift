@@ -4,7 +4,7 @@ import Testing
 @Suite("Articles")
 struct ArticleTests {
     @Test(
-        "An article contains exactly the examples that a file of this folder compiles",
+        "An article contains exactly the examples in a file of this folder, which the traits of the tests compile",
         arguments: [
             ("ComingFromAzureMobileApps", "MigrationArticleTests", 7), ("LiveQueries", "LiveQueryArticle", 4),
             ("SyncThatRunsItself", "SyncArticle", 7), ("TypedTables", "TypedTableArticleTests", 9),

@@ -327,7 +327,10 @@ struct GroupCommitTests {
             for number in 0..<40 {
                 let id = "\(thread)-\(number)"
                 let body = Array(#"{"id":"\#(id)","c\#(thread)":\#(number)}"#.utf8)
-                service.handle(HTTPRequest(.post, "/tables/New"), body: body) { answer in
+                service.handle(
+                    HTTPRequest(.post, "/tables/New"), body: body,
+                    schedule: { thread.isMultiple(of: 2) ? $0() : Thread.detachNewThread($0) }
+                ) { answer in
                     answers.withLock { $0[id] = answer }
                 }
             }

@@ -29,7 +29,7 @@ struct ReadingTests {
     }
 
     @Test(arguments: StoreKind.served)
-    func `a page has 50 rows unless the request says, a link if it is full, and no row past the end`(
+    func `a page has 50 rows unless the request says, a link exactly when it is full, and none past the end`(
         _ stores: StoreKind
     ) throws {
         let fixture = try filled(stores, 50)
@@ -37,7 +37,7 @@ struct ReadingTests {
         #expect(try fixture.rows(full).rows.count == 50)
         #expect(full.link == "http://host:8080/tables/Item?$skip=50; rel=next")
         for skip in ["50", "9223372036854775807"] {
-            #expect(fixture.send(.get, "/tables/Item?$skip=\(skip)").text == "[]")
+            #expect(fixture.send(.get, "/tables/Item?$skip=\(skip)").text == "[]", "\(skip)")
         }
         #expect(fixture.send(.get, "/tables/Item?$top=51").link == nil)
         #expect(fixture.send(.get, "/tables/Item?$top=0").link == nil)

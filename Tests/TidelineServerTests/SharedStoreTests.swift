@@ -200,8 +200,8 @@ struct SharedStoreTests {
         try store.define([TableSchema("Other", columns: [])] + SystemTables().schemas)
         #expect(service.send(.get, "/tables/None/1").status == .notFound)
         for name in ["Other", StoreRole.serverMark.name, "MS_TableConfig"] {
-            #expect(service.send(.get, "/tables/\(name)").status == .notFound)
-            #expect(service.send(.post, "/tables/\(name)", #"{"id":"1"}"#).status == .badRequest)
+            #expect(service.send(.get, "/tables/\(name)").status == .notFound, "\(name)")
+            #expect(service.send(.post, "/tables/\(name)", #"{"id":"1"}"#).status == .badRequest, "\(name)")
         }
     }
 }

@@ -47,11 +47,12 @@ public func onThreads(_ count: Int = 1, _ body: @escaping @Sendable (Int) throws
     for number in 0..<count {
         group.enter()
         Thread.detachNewThread {
-            do { try body(number) } catch { failure.withLock { $0 = error } }
+            do { try body(number) } catch { failure.withLock { $0 = $0 ?? error } }
             group.leave()
         }
     }
-    try group.finish()
+    // A thread that waits for one that has failed does not end.
+    do { try group.finish() } catch { throw failure.withLock { $0 } ?? error }
     if let error = failure.withLock({ $0 }) { throw error }
 }
 

@@ -145,10 +145,6 @@ struct DatasyncTests {
         let errors = try await pushErrors(client)
         #expect(errors.map(\.code) == [.conflict] && errors.first?.serverItem?["text"] == "other")
         #expect(methods(client) == ["GET"])
-        // A row that is gone is a conflict without a server row.
-        try await older.items.delete(id: "a")
-        try await world.makeOther().pushDelete("a")
-        #expect(try world.serverRow("a")?["deleted"] == true)
     }
 
     @Test("L11 a column defined later keeps the server's value until it is pulled", arguments: StoreKind.perEngine)

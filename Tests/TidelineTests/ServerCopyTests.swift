@@ -7,9 +7,14 @@ import TidelineTestSupport
 
 @testable import Tideline
 
-/// Rules C3 and C4: the server's row, kept beside a row with a pending operation.
+/// The server's row, kept beside a row with a pending operation: rules C1, C3, C4, F5, L3, and P5.
 @Suite("Server copies", .timeLimit(.minutes(15)), .releasesClients, .bothDialects)
 struct ServerCopyConflictTests {
+    /// Pulls all rows without the push that precedes a pull of the app.
+    private func pullAlone(_ client: Client, _ queryID: String?) async throws {
+        _ = try await client.context.puller.pull(TableQuery("TodoItem"), queryID: queryID, settings: PullSettings())
+    }
+
     @Test("C3 the base row is kept while the queue has an operation on the row", arguments: StoreKind.perEngine)
     func baseCopy(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withSyncedClient(stores)
@@ -62,9 +67,7 @@ struct ServerCopyConflictTests {
                 try await other.pushUpdate(["id": .string(id), "priority": 9])
             }
             if isEdited, kind != .delete { try await client.items.update(["id": .string(id), "text": "three"]) }
-            // Without the push that precedes a pull of the app.
-            let query = TableQuery("TodoItem")
-            _ = try await client.context.puller.pull(query, queryID: "q", settings: PullSettings())
+            try await pullAlone(client, "q")
         }
         for _ in 1...2 { try await client.context.push() }
         #expect(try await client.queue().isEmpty)
@@ -215,9 +218,7 @@ struct ServerCopyConflictTests {
             world.clock.advance(by: .seconds(-3600))
             try await other.items.pull()
             try await other.pushUpdate(["id": "a", "text": "theirs"])
-            // Without the push that precedes a pull of the app.
-            let query = TableQuery("TodoItem")
-            _ = try await client.context.puller.pull(query, queryID: nil, settings: PullSettings())
+            try await pullAlone(client, nil)
         }
         try await client.context.push()
         let row = try #require(try client.row("a"))

@@ -163,18 +163,19 @@ struct StaleSaveTests {
     func unknownColumn(_ stores: StoreKind) async throws {
         let client = try await World(stores).makeClient()
         let query = TableQuery("TodoItem").filter(.column("complte") == true)
-        for call in [
+        let calls: [@Sendable () async throws -> Void] = [
             { _ = try await client.items.rows(matching: query) }, { _ = try await client.items.purge(query) },
             { _ = try await client.items.rows(matching: TableQuery("TodoItem").order(by: "complte")) },
             { _ = try await client.items.rows(matching: TableQuery("TodoItem").select("complte")) },
             { _ = try await client.items.insert(["complte": true]) },
-        ] as [@Sendable () async throws -> Void] {
+        ]
+        for (number, call) in calls.enumerated() {
             let error = await expectSyncError(.invalidArgument, table: "TodoItem", column: "complte") {
                 try await call()
             }
             let text = error.map { "\($0)" } ?? ""
-            #expect(text.components(separatedBy: "complte").count == 2, "\(text)")
-            #expect(text.contains(#"; did you mean "complete"?"#), "\(text)")
+            #expect(text.components(separatedBy: "complte").count == 2, "call \(number): \(text)")
+            #expect(text.contains(#"; did you mean "complete"?"#), "call \(number): \(text)")
         }
         let pull = await #expect(throws: SyncError.self) { _ = try await client.items.pull(query) }
         #expect(pull?.code == .invalidArgument && pull?.message.hasSuffix(#"did you mean "complete"?"#) == true)

@@ -86,7 +86,7 @@ struct UnseenChangesTests {
         "delete a; on delete afterwards insert a=again; push; delete a; queue [delete a]"
 
     static let hardDelete = Script(
-        "P6 a delete, an insert, and another delete remove no row that others inserted, also without tombstones",
+        "P6 a delete, an insert, and another delete remove no row that others inserted, of a server without tombstones",
         deleting, "other insert a=theirs", conflict("a"))
 
     static let restores: [Script] = [

@@ -24,9 +24,9 @@ struct ChangeSignalTests {
         var changes: [Change]
     }
 
-    /// The request of a stream of events.
-    private static let stream = RawConnection.get(
-        "/.changes?tables=TodoItem", headers: "Accept: text/event-stream\r\n")
+    /// The request of a stream of events as a browser sends it, without the version of the protocol.
+    private static let stream =
+        "GET /.changes?tables=TodoItem HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
 
     private static func poll(_ query: String, _ authority: String) async throws -> Answer {
         let answer = try await send(.get, "/.changes?\(query)", to: authority)

@@ -106,7 +106,7 @@ struct ServerConformanceCommandTests {
         try tool.run("conformance", "--server", original.url, "--filter", "SRV-4")
             .expect(0, "tolerated  zumo2  SRV-404", "deleted rows, which the server keeps")
         try tool.run("conformance", "--server", original.url, "--filter", "SRV-404", "--strict").expect(1)
-        // That of the other dialect.
+        // A check of Datasync 3 only.
         try tool.run("conformance", "--server", original.url, "--filter", "SRV-406", "--strict").expect(0)
         try tool.run("conformance", "--server", original.url, "--filter", "SRV-503").expect(0)
         let (_, url) = try tool.startServer("--store", "memory", "--quirk", "hard-delete")

@@ -55,7 +55,8 @@ struct RestartTests {
 
     /// Sends one request on a new connection.
     private static func ask(_ authority: String, _ outcomes: borrowing Mutex<Outcomes>) {
-        guard let connection = try? RawConnection(authority, sending: RawConnection.get("/.health")) else {
+        let request = "GET /.health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        guard let connection = try? RawConnection(authority, sending: request) else {
             outcomes.withLock { $0.refused += 1 }
             usleep(1_000)
             return

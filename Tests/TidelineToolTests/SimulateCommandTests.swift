@@ -73,8 +73,9 @@ struct SimulateCommandTests {
         #expect(schedule.seed == 9 && schedule.devices == 2 && schedule.steps.count == 30)
         #expect(schedule.steps.allSatisfy { $0.faults.isEmpty && $0.kill == nil && $0.cancel == nil })
         let counts = try (1...4).map { seed in
-            try run(["--seeds", "\(seed)", "--services", "8", "--save", saved]).expect(0)
-            return try self.schedule("schedule.json").services
+            let file = "services-\(seed).json"
+            try run(["--seeds", "\(seed)", "--services", "8", "--save", tool.path(file)]).expect(0)
+            return try self.schedule(file).services
         }
         #expect(counts.allSatisfy { (2...8).contains($0) } && Set(counts).count > 1, "\(counts)")
     }

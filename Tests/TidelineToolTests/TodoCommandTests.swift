@@ -104,8 +104,10 @@ struct TodoCommandTests {
             try run(arguments).expect(1, "the id is empty")
         }
         for text in ["", "  ", "\t\n"] {
-            try run(["add", text]).expect(64, "Error: ", "the text is empty")
-            try run(["edit", id, text]).expect(64, "Error: ", "the text is empty")
+            for arguments in [["add", text], ["edit", id, text]] {
+                let output = try run(arguments)
+                #expect(output.status == 64 && output.err.contains("the text is empty"), "\(arguments): \(output)")
+            }
         }
         #expect(try tool.items().map(\.text) == ["one"])
     }

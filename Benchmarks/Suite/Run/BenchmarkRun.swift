@@ -140,7 +140,7 @@ package struct BenchmarkEvent: Sendable {
     }
 }
 
-/// An error that prevents a run, a comparison, or the reading of a report.
+/// An error of a run, a comparison, a report, or a page of JSON.
 package struct BenchmarkError: Error, Sendable, CustomStringConvertible {
     /// The problem and its remedy.
     package let description: String

@@ -24,7 +24,7 @@ extension BrokenStore {
         .init(.orderedDeletionCut, "An ordered deletion is complete", "SCA-023", saying: "12000 rows", rows: 12_000),
         .init(.longScanSeesChanges, "A scan in a write is a snapshot", "SCA-026", saying: "6000 rows", rows: 6_000),
         .init(.longDefinitionInParts, "A definition is all or nothing", "DUR-111", saying: "definitions", rows: 44_000),
-        .init(.busyAfterManyFailures, "A failure does no harm", "SCA-031", "LNG-005", saying: "failures", rows: 5_000),
+        .init(.busyAfterManyFailures, "Stores survive failures", "SCA-031", "LNG-005", saying: "failures", rows: 5_000),
     ]
 
     /// Flaws that show only after long times or very many operations.

@@ -37,7 +37,7 @@ extension BrokenStore {
     /// Flaws of stores whose files several stores can open at once.
     static let sharing: [BrokenStore] = [
         .init(.longCommitsAreExternal, "Own commits of many rows are not external", "OBS-016", saying: "own commit"),
-        .init(.foreignDeletionsUnseen, "Deletions are noticed", "LIF-112", "LIF-113", saying: "external commit number"),
+        .init(.foreignDeletionsUnseen, "Foreign deletes count", "LIF-112", "LIF-113", saying: "external commit number"),
         .init(.countsKept, "A count covers commits of other stores", "LIF-110", "LIF-112", "LIF-113", saying: "count"),
         .init(.readOnlyFrozen, "A store opened for reading only sees later commits", "LIF-087", saying: "reading only"),
         .init(.signalPathDiffers, "Stores over the same files have the same signal path", "OBS-017", saying: "path"),

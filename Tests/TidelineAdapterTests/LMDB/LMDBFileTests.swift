@@ -167,8 +167,19 @@ import TidelineTestSupport
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder.path)/store")
         let second = try LMDBEngine(path: link)
         #expect(first.environment === second.environment)
-        try first.close()
+        for _ in 0..<2 { try first.close() }
+        expectError(.closed) { _ = try first.count(1) }
+        expectError(.closed) { try first.write { try $0.put(key(1, "a"), []) } }
+        #expect(try second.count(1) == 0)
         try second.close()
+    }
+
+    /// On a full disk, a write through the map to a hole of the file would end the process.
+    @Test func theLockFileHasNoHoles() throws {
+        try LMDBEngine(path: folder.path, options: LMDBOptions(maximumReaders: 1_000)).close()
+        var status = stat()
+        #expect(stat("\(folder.path)/lock.mdb", &status) == 0)
+        #expect(Int(status.st_blocks) * 512 >= Int(status.st_size))
     }
 
     @Test func aWriteWithinAWriteOfAnotherStoreOnTheFolderIsBusy() throws {

@@ -41,6 +41,19 @@ import TidelineTestSupport
         try engine.close()
     }
 
+    @Test func theEntryOfAKilledReaderIsRemovedWhenTheMapGrows() throws {
+        let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
+        try engine.write { try $0.put(key(1, "a"), [0]) }
+        let other = try OtherProcess("read", folder.path)
+        #expect(other.wait(for: 1) == 1)
+        _ = try engine.read { try $0.value(key(1, "a")) }
+        _ = other.end()
+        #expect(engine.environment.readers.count == 2)
+        try engine.write { try $0.put(key(1, "large"), Array(repeating: 1, count: 1 << 18)) }
+        #expect(engine.environment.readers.count == 1)
+        try engine.close()
+    }
+
     /// LMDB releases its own lock when a commit fails because the map is full.
     @Test func aWriteHoldsBackOtherProcessesUntilItEnds() throws {
         let engine = try LMDBEngine(path: folder.path, options: Self.tiny)

@@ -32,8 +32,9 @@ import TidelineTestSupport
         let engine = try LMDBEngine(path: folder.path, options: Self.quick)
         try engine.write { try $0.put(key(1, "a"), [0]) }
         let other = try OtherProcess("read", folder.path)
-        other.wait(for: 1)
+        #expect(other.wait(for: 1) == 1)
         _ = other.end()
+        #expect(engine.environment.readers.count { !$0.contains("\(getpid()) ") } == 1)
         for number in 0..<2_000 { try engine.write { try $0.put(key(1, "a"), [UInt8(number % 251)]) } }
         let size = try FileManager.default.attributesOfItem(atPath: "\(folder.path)/data.mdb")[.size] as? Int
         #expect(size ?? .max < 4 << 20)

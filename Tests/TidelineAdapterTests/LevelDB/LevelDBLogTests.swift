@@ -68,6 +68,16 @@ import TidelineTestSupport
         }
     }
 
+    /// Commits until an error, which it returns.
+    private func fill(_ engine: LevelDBEngine, _ committed: inout Entries) throws -> StoreError? {
+        for number in 0..<20 {
+            let entry = ["n\(number)": noise(number, 40_000)]
+            do { try engine.put(entry) } catch let error as StoreError { return error }
+            committed.merge(entry) { $1 }
+        }
+        return nil
+    }
+
     /// The next log is a device that is always full.
     @Test func aLogThatCannotBeWrittenIsFullAndIsMended() throws {
         let folder = try TemporaryFolder()
@@ -80,14 +90,7 @@ import TidelineTestSupport
             try FileManager.default.createSymbolicLink(atPath: log, withDestinationPath: "/dev/full")
         }
         var committed: Entries = ["small": "1"]
-        var failure: StoreError?
-        for number in 0..<10 where failure == nil {
-            let entry = ["n\(number)": noise(number, 40_000)]
-            do {
-                try engine.put(entry)
-                committed.merge(entry) { $1 }
-            } catch let error as StoreError { failure = error }
-        }
+        let failure = try fill(engine, &committed)
         #expect(failure?.code == .full)
         #expect(failure?.engineCode == Int(ENOSPC))
         #expect(try engine.all() == committed)
@@ -109,19 +112,12 @@ import TidelineTestSupport
         let options = LevelDBOptions(durability: durability, writeBufferSize: 65_536)
         let engine = try LevelDBEngine(path: path, options: options)
         var committed: Entries = ["small": "1"]
-        var failure: StoreError?
         try engine.put(committed)
         let full = FailingFiles(error: ENOSPC) { call in
             call.kind == .write && call.path?.hasSuffix(".ldb") == true
         }
         try #require(faults).observing(path, by: full) {
-            for number in 0..<20 where failure == nil {
-                let entry = ["n\(number)": noise(number, 40_000)]
-                do {
-                    try engine.put(entry)
-                    committed.merge(entry) { $1 }
-                } catch let error as StoreError { failure = error }
-            }
+            let failure = try fill(engine, &committed)
             #expect(failure?.code == .full)
             #expect(try engine.all() == committed)
         }

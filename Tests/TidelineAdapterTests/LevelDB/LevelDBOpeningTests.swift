@@ -35,6 +35,10 @@ import TidelineTestSupport
             let engine = try LevelDBEngine(path: path)
             try engine.put(["a": "1"])
         }
+        let engine = try LevelDBEngine(path: path)
+        for _ in 0..<2 { try engine.close() }
+        expectError(.closed) { try engine.put(["a": "2"]) }
+        expectError(.closed) { _ = try engine.all() }
     }
 
     @Test func aLinkThatLeadsNowhereIsAnErrorWithTheReason() throws {

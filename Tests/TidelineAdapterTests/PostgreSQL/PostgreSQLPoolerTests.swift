@@ -39,7 +39,7 @@ struct PostgreSQLPoolerTests {
         }
     }
 
-    private struct WrongRow: Error { var row: Row? }
+    private struct WrongRow: Error { var id: RowID, row: Row? }
 
     /// Writes and reads 50 rows on each of four threads, through the stores in turn.
     private func writeAndRead(_ stores: [PostgreSQLStore]) throws {
@@ -53,7 +53,7 @@ struct PostgreSQLPoolerTests {
                     try writer.upsert(row, into: "t")
                 }
                 let row = try store.read { try $0.row(in: "t", id: id) }
-                guard row?["n"]?.int == Int64(number) else { throw WrongRow(row: row) }
+                guard row?["n"]?.int == Int64(number) else { throw WrongRow(id: id, row: row) }
             }
         }
     }

@@ -90,19 +90,21 @@ import TidelineTestSupport
         let waiting = try SQLiteStore(path: path, options: SQLiteOptions(busyTimeout: .seconds(1)))
         let isOver = Mutex(false)
         try onThreads(2) { thread in
-            while thread == 0, !isOver.withLock({ $0 }) {
-                try? other.write { writer in
-                    try writer.upsert(["id": "other", "n": 1], into: "t")
-                    Thread.sleep(forTimeInterval: 0.005)
+            if thread == 0 {
+                while !isOver.withLock({ $0 }) {
+                    try? other.write { writer in
+                        try writer.upsert(["id": "other", "n": 1], into: "t")
+                        Thread.sleep(forTimeInterval: 0.005)
+                    }
+                    Thread.sleep(forTimeInterval: 0.0001)
                 }
-                Thread.sleep(forTimeInterval: 0.0001)
-            }
-            guard thread == 1 else { return }
-            defer { isOver.withLock { $0 = true } }
-            for number in 0..<20 {
-                // The other store has acquired the lock again by now.
-                Thread.sleep(forTimeInterval: 0.007)
-                try waiting.write { try $0.upsert(["id": .string("w\(number)"), "n": 2], into: "t") }
+            } else {
+                defer { isOver.withLock { $0 = true } }
+                for number in 0..<20 {
+                    // The other store has acquired the lock again by now.
+                    Thread.sleep(forTimeInterval: 0.007)
+                    try waiting.write { try $0.upsert(["id": .string("w\(number)"), "n": 2], into: "t") }
+                }
             }
         }
         #expect(try waiting.read { try $0.count(TableQuery("t", predicate: .column("n") == 2)) } == 20)

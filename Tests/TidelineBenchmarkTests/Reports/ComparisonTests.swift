@@ -99,7 +99,7 @@ struct ComparisonTests {
             change(&new)
             let comparison = try BenchmarkComparison(old: report(times(1)), new: new)
             #expect(comparison.entries.first?.verdict == .different("the old \(difference)"))
-            #expect(!comparison.hasRegression)
+            #expect(!comparison.hasRegression, "\(difference)")
         }
     }
 
@@ -116,7 +116,7 @@ struct ComparisonTests {
             let error = #expect(throws: BenchmarkError.self, "\(name)") {
                 try BenchmarkComparison(old: report(times(1)), new: new)
             }
-            #expect(error?.description.contains("the setting \"\(name)\" is ") == true)
+            #expect(error?.description.contains("the setting \"\(name)\" is ") == true, "\(name)")
         }
     }
 

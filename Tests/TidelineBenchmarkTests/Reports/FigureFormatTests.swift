@@ -39,7 +39,8 @@ struct FigureFormatTests {
             ([12.0, 12.4], "12.2 ±0.2 ×C"), ([1], "1.00 ×C"), ([0.62, 0.9, 1.19], "0.90 ±0.29 ×C"),
             ([0.59, 0.9, 1.2], "×C unclear"),
         ] as [([Double], String)] {
-            #expect(FigureFormat.speed(try #require(Spread(values))) == text)
+            let spread = try #require(Spread(values))
+            #expect(FigureFormat.speed(spread) == text)
         }
     }
 

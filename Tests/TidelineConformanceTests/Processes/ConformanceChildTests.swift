@@ -20,7 +20,8 @@ import TidelineStore
         #expect(ConformanceChild.run(arguments: arguments, harness: Self.harness) == ChildJob.Status.unknownJob)
     }
 
-    /// Such a failure is unrelated to the store, which claims to be persistent, so there is no verdict.
+    /// Such a failure is unrelated to the store, so there is no verdict. The check needs a store that claims to be
+    /// persistent.
     @Test(arguments: ["/bin/false", "/bin/none", "/bin/cat"])
     func anExecutableThatDoesNoJobsIsNoVerdict(_ executable: String) async throws {
         let harness = StoreHarness(

@@ -9,7 +9,7 @@ import TidelineWire
 struct ServerFlaw: Sendable, CustomStringConvertible {
     /// The flaw, in words.
     let description: String
-    /// Checks that must find it.
+    /// Checks that must find it. Where all deviations are compared, tolerated ones are written with a `~`.
     let ids: [String]
     /// The dialect in which the flaw exists, or `nil` for both.
     var dialect: ServerDialect?

@@ -77,6 +77,8 @@ private let isOpen = complete == false
         #expect(try plan(priority == 3) == "index (priority), priority = 3")
         #expect(try plan(3.0 == priority) == "index (priority), 3.0 = priority")
         #expect(try plan(!(priority != 3)) == "index (priority), priority = 3")
+        let neither = !(priority != 3 || text.contains("x"))
+        #expect(try plan(neither) == #"index (priority), priority = 3; filter: not (text contains "x")"#)
         #expect(try plan(priority.isNull) == "index (priority), priority = null")
         #expect(try plan(priority.isIn([1, 2])) == "index (priority), priority in (1, 2); sorts by id")
         #expect(try plan(complete) == "index (complete, due), complete; sorts by id")

@@ -7,6 +7,7 @@ final class SortedEntries: KeyValueTransaction {
     private var entries: [(key: [UInt8], value: [UInt8])] = []
     /// The number of keys that scans passed to their bodies.
     private(set) var scanned = 0
+    /// The number of scans.
     private(set) var scans = 0
     /// The number of looked-up values.
     private(set) var lookedUp = 0
@@ -50,7 +51,7 @@ final class SortedEntries: KeyValueTransaction {
         return true
     }
 
-    func forgetCounts() { (scanned, lookedUp) = (0, 0) }
+    func forgetCounts() { (scanned, scans, lookedUp) = (0, 0, 0) }
 
     /// Returns the first position whose key is not less than `key`.
     private func position(of key: UnsafeRawBufferPointer) -> Int {

@@ -78,7 +78,7 @@ import TidelineStore
             try store.write { try $0.upsert(row(id), into: "t") }
             try store.write { writer throws in #expect(try writer.row(in: "t", id: "row")?.id == "Row") }
         }
-        for id in ["other", "Other", "other"] { try store.write { try $0.upsert(row(id), into: "t") } }
+        for id in ["other", "Other", "other", "Other"] { try store.write { try $0.upsert(row(id), into: "t") } }
         #expect(try store.read { try $0.rows(matching: TableQuery("t")).rows.map(\.id) } == ["other", "Row"])
         try engine.audit()
     }

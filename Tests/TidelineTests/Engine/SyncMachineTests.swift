@@ -51,9 +51,6 @@ struct SyncMachineTests {
             "pushed: pulling a, pull a; pulled: interval1#2 10.0, idle; declared a=nil: idle; interval1#2: idle"),
     ]
 
-    @Test("S1, S2 a sync runs in rounds of a push and the pulls that are due", arguments: rounds)
-    func playsRounds(_ run: MachineSteps) { run.play() }
-
     static let signals: [MachineSteps] = [
         MachineSteps(
             "S1 change signals that end are asked for again, with increasing delays and without a pull",
@@ -97,6 +94,8 @@ struct SyncMachineTests {
             "signedIn: listen2, signalsWork2 60.0, push all"),
     ]
 
-    @Test("S1, S3, S4, S10 change signals lead to pulls, and are asked for again when they end", arguments: signals)
-    func playsSignals(_ run: MachineSteps) { run.play() }
+    @Test(
+        "S1, S2, S3, S4, S10 a sync runs in rounds of a push and the pulls that are due, and listens to signals",
+        arguments: rounds + signals)
+    func plays(_ run: MachineSteps) { run.play() }
 }

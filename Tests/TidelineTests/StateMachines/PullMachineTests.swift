@@ -98,7 +98,9 @@ struct PullMachineTests {
         case "page": return .page(page(cursor: words.contains("circular") ? "c" : nil))
         case "failed": return .failed(SyncError(.network, "no network"))
         case "expired": return .failed(ExpiredCursor(failure: SyncError(.rejected, "expired")))
-        default: return .stored(commitsOfOthers: commits, isSpellingInDoubt: words.contains("doubt"))
+        default:
+            #expect(words[0] == "stored", "no event \(text)")
+            return .stored(commitsOfOthers: commits, isSpellingInDoubt: words.contains("doubt"))
         }
     }
 

@@ -342,7 +342,8 @@ extension RowPredicate {
             }
             let neutral: RowPredicate = isAnd ? true : false
             let padded = terms.count == 1 ? flat + [neutral] : flat
-            return padded.isEmpty ? neutral : isAnd ? .and(padded) : .or(padded)
+            if padded.isEmpty { return neutral }
+            return isAnd ? .and(padded) : .or(padded)
         }
     }
 
