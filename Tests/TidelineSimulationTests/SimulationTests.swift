@@ -232,7 +232,7 @@ struct ReplayTests {
             SimulationStep(21, .remove("r1"), on: 1)),
     ]
 
-    private static let signIns: [Replay] = (1...12).map { overlap in
+    private static let signIns: [Replay] = (1...12).map { (overlap: Int) in
         Replay(
             "L13 a push that began without a user does not send the edits of one who signs in, overlap \(overlap)",
             seed: 2134, devices: 1,
