@@ -12,8 +12,8 @@ extension Environment {
         return flags
     }
 
-    /// The number of entries that the reader table has room for. It depends on the size of the lock file, which consists
-    /// of whole pages.
+    /// The number of entries that the reader table has room for. It depends on the size of the lock file, which has
+    /// whole pages.
     var readerPlaces: Int {
         var count: UInt32 = 0
         mdb_env_get_maxreaders(handle, &count)

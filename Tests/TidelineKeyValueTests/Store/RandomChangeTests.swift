@@ -58,7 +58,7 @@ import TidelineTestSupport
         #expect(try store.read { try $0.rows(matching: TableQuery("Item")).rows.count } == count, "seed \(seed)")
     }
 
-    /// Random definitions and changes beside a model, ids of any case and length, and batches with an id more than once.
+    /// Random definitions and changes beside a model, ids of any case and length, and batches with repeated ids.
     private static let checks: [String] =
         ["MOD-001", "MOD-011", "TAB-140", "UPS-004", "UPS-013", "UPS-014", "UPS-052"] + (36...49).map { "VAL-0\($0)" }
 
