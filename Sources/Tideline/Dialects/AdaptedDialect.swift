@@ -188,7 +188,8 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
         let latest = try latestRows(of: page, codec)
         var rows = PackedRows(shape: codec.answerParser.shape)
         // A row that the dialect has given itself is not skipped.
-        let unread = page.skipped.filter { latest[.string($0.id)] == nil && !page.deletedIDs.contains($0.id) }
+        let deletedIDs = Set(page.deletedIDs)
+        let unread = page.skipped.filter { latest[.string($0.id)] == nil && !deletedIDs.contains($0.id) }
         var (deleted, skipped): ([Int], [SkippedRow]) = ([], unread)
         for (index, row) in page.rows.enumerated() where row.id.flatMap({ latest[$0] }) ?? index == index {
             guard let fault = add(row, to: &rows, &deleted, codec) else { continue }
