@@ -67,17 +67,24 @@ enum LogRepair {
     static func cut(logsIn folder: String, after lastSequence: UInt64) throws(StoreError) {
         for log in try FolderCheck.logs(in: folder) {
             let path = FolderCheck.path(ofLog: log, in: folder)
-            // LevelDB may have removed it after a compaction.
-            guard access(path, F_OK) == 0 else { continue }
-            var reader = try LogReader(path, keeping: LogCommit.headerSize)
-            var end = 0
-            while let record = try reader.next() {
-                if let commit = LogCommit(record), commit.last > lastSequence { break }
-                end = record.end
+            do throws(StoreError) {
+                try cut(log: path, after: lastSequence)
+            } catch {
+                // While the database is open, LevelDB removes logs after a compaction, at any time.
+                guard access(path, F_OK) != 0, errno == ENOENT else { throw error }
             }
-            // Damage is left for the check to report.
-            if reader.damage == nil { try cut(path, to: end) }
         }
+    }
+
+    private static func cut(log path: String, after lastSequence: UInt64) throws(StoreError) {
+        var reader = try LogReader(path, keeping: LogCommit.headerSize)
+        var end = 0
+        while let record = try reader.next() {
+            if let commit = LogCommit(record), commit.last > lastSequence { break }
+            end = record.end
+        }
+        // Damage is left for the check to report.
+        if reader.damage == nil { try cut(path, to: end) }
     }
 
     /// Truncates a log to `size` bytes if it is longer.

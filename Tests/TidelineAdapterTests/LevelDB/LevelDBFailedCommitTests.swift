@@ -57,6 +57,23 @@ import TidelineTestSupport
         #expect(try contents(of: path) == ["a": "1"])
     }
 
+    /// Until it is closed, LevelDB removes logs after compactions, at any time.
+    @Test(arguments: [false, true])
+    func aLogThatIsRemovedMeanwhileIsSkipped(_ isForWriting: Bool) throws {
+        try LevelDBEngine(path: path).close()
+        // Both logs contain only zeros, which are an incomplete record.
+        let logs = ["000100.log", "000101.log"]
+        for log in logs { try write("\0\0\0", to: "\(path)/\(log)") }
+        let removal = FailingFiles(error: EIO) { [path] operation in
+            let isOpened = operation.kind == .open && operation.isForWriting == isForWriting
+            if isOpened, operation.path == logs[0] { unlink("\(path)/\(logs[0])") }
+            return false
+        }
+        try #require(faults).observing(path, by: removal) { try LogRepair.cut(logsIn: path, after: 1) }
+        #expect(try !fileNames(in: path).contains(logs[0]))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(logs[1])")).isEmpty)
+    }
+
     @Test(
         "A store that could not be reopened keeps its folder locked, and works again afterwards",
         arguments: [true, false])
