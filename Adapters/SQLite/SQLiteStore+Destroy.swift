@@ -21,7 +21,15 @@ extension SQLiteStore {
             return try DatabaseFile.remove(file)
         }
         try DatabaseFile.requireNoFolder(path)
-        let connection = try Connection.alone(at: file)
+        let connection: Connection
+        do throws(StoreError) {
+            connection = try Connection.alone(at: file)
+        } catch {
+            // Another process has destroyed it meanwhile.
+            guard error.code == .locked, !DatabaseFile.exists(file), !DatabaseFile.exists(DatabaseFile.removed(file))
+            else { throw error }
+            return
+        }
         // Closed last, because it locks out others.
         defer { connection.close() }
         try DatabaseFile.remove(file)
@@ -75,6 +83,8 @@ extension Connection {
         guard tideline_leave_log(handle) == SQLITE_OK else {
             throw StoreError(.io, "SQLite rejected a setting", path: path)
         }
+        // Until the lock was taken, another process may have removed the file, and made another store at its path.
+        guard tideline_has_moved(handle) == 0 else { throw lockedOut(nil) }
     }
 
     /// Closes the connection after the creation of a store failed, and removes the files unless another process uses

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidelineConformance
 import TidelineStore
@@ -66,4 +67,53 @@ struct FailingFiles: FileObserver {
             }
         }
     }
+}
+
+/// Calls a closure once, after a file call.
+final class FileInterruption: FileObserver {
+    private let isExpected: @Sendable (FileOperation) -> Bool
+    private let body: Mutex<(@Sendable () -> Void)?>
+
+    /// Calls `body` after the first call for which `isExpected` returns `true`.
+    init(after isExpected: @escaping @Sendable (FileOperation) -> Bool, body: @escaping @Sendable () -> Void) {
+        self.isExpected = isExpected
+        self.body = Mutex(body)
+    }
+
+    /// Whether the closure was called.
+    var hasHappened: Bool { body.withLock { $0 == nil } }
+
+    func decide(_ operation: FileOperation) -> FileDecision { .perform }
+
+    func performed(_ operation: FileOperation) {
+        guard isExpected(operation) else { return }
+        let body = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        body?()
+    }
+}
+
+/// Expects that a store which replaces another one, after that was opened to be destroyed and before it is locked, is
+/// not destroyed.
+///
+/// - Parameters:
+///   - path: The path of the store to destroy.
+///   - isOpening: Whether a call opens that store.
+func expectReplacementKept(
+    at path: String, after isOpening: @escaping @Sendable (FileOperation) -> Bool, _ code: StoreError.Code,
+    _ open: (String) throws -> any LocalStore, _ destroy: (String) throws -> Void
+) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    for name in [path, "\(path).other"] { try filled(AnyStore(open(name))).close() }
+    let replacement = FileInterruption(after: isOpening) {
+        try? FileManager.default.moveItem(atPath: path, toPath: "\(path).old")
+        try? FileManager.default.moveItem(atPath: "\(path).other", toPath: path)
+    }
+    try #require(faults).observing(folder, by: replacement) { _ = expectError(code) { try destroy(path) } }
+    #expect(replacement.hasHappened)
+    let store = try open(path)
+    #expect(try store.read { try $0.count(TableQuery("t")) } == 300)
+    try store.close()
 }

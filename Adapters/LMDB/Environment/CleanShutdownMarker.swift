@@ -65,7 +65,7 @@ struct CleanShutdownMarker {
     ///   - isIntact: Whether this process knew the file to be intact when it opened it.
     static func close(_ folder: Folder, isCounted: Bool, isIntact: Bool) {
         // A failure leaves a record that claims less than it could.
-        try? folder.locked { () throws(StoreError) in
+        try? folder.locked(isCancellable: false) { () throws(StoreError) in
             guard isCounted || !isClean(folder) else { return }
             let previous = CleanShutdownMarker(in: folder)
             guard let writers = previous?.writers ?? (isCounted ? nil : 0), writers > 0 || !isCounted else { return }

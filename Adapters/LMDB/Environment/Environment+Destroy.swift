@@ -35,7 +35,7 @@ extension Environment {
         guard try DataFile(folder.dataPath).size() > 0 else { return }
         do throws(StoreError) {
             let environment = try openFiles(folder, LMDBOptions())
-            defer { environment.close() }
+            defer { environment.close(isFolderLocked: true) }
             try environment.verify()
         } catch {
             guard error.code == .corrupt else {

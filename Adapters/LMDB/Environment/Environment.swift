@@ -87,12 +87,21 @@ final class Environment: @unchecked Sendable {
     var path: String { folder.path }
 
     /// Closes the files. No transaction may be open.
-    func close() {
+    ///
+    /// - Parameter isFolderLocked: Whether the caller holds the folder's lock, which the end of a second one would
+    ///   release.
+    func close(isFolderLocked: Bool = false) {
         // In a child of the process that opened the files, they belong to the parent.
         guard lock.isInOwnProcess else { return }
         endIdleReaders()
-        mdb_env_close(handle)
-        if isCounted || isIntact, !isReadOnly {
+        // Under the folder's lock: the last process that closes the files may destroy LMDB's mutexes, which one that
+        // opens them would use.
+        let isClosed: Void? =
+            isFolderLocked
+            ? nil : try? folder.locked(isCancellable: false) { () throws(StoreError) in mdb_env_close(handle) }
+        if isClosed == nil { mdb_env_close(handle) }
+        // The lock was waited for once.
+        if isClosed != nil, isCounted || isIntact, !isReadOnly {
             CleanShutdownMarker.close(folder, isCounted: isCounted, isIntact: isIntact && !isBroken)
         }
     }

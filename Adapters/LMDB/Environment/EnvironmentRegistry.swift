@@ -36,7 +36,8 @@ final class EnvironmentRegistry: Sendable {
                 slot.users = 1
                 return environment
             } catch {
-                folder.removeIfMade()
+                // A folder that another process has locked is that one's.
+                if error.code != .busy, error.code != .cancelled { folder.removeIfMade() }
                 throw error
             }
         }
@@ -56,11 +57,16 @@ final class EnvironmentRegistry: Sendable {
     /// Removes the files of a store that is not open; no thread of this process can open it in the meantime.
     func destroy(at path: String) throws(StoreError) {
         guard let folder = try Folder.existing(path) else { return }
-        try withSlot(of: folder) { slot throws(StoreError) in
-            guard slot.environment == nil else {
-                throw StoreError(.locked, "the store is open in this process; close it first", path: folder.path)
+        do throws(StoreError) {
+            try withSlot(of: folder) { slot throws(StoreError) in
+                guard slot.environment == nil else {
+                    throw StoreError(.locked, "the store is open in this process; close it first", path: folder.path)
+                }
+                try folder.locked { () throws(StoreError) in try Environment.destroy(folder) }
             }
-            try folder.locked { () throws(StoreError) in try Environment.destroy(folder) }
+        } catch {
+            // Another process or thread has destroyed it meanwhile.
+            guard error.code == .io, FileIdentity(at: folder.path) == nil else { throw error }
         }
     }
 

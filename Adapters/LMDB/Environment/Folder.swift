@@ -113,18 +113,26 @@ final class Folder: Sendable {
 
     /// Removes the folder if it was created here and is empty.
     func removeIfMade() {
-        if isMade { rmdir(path) }
+        if isMade, FileIdentity(at: path) == identity { rmdir(path) }
     }
 
     /// Runs `body` under a lock that keeps other processes with this engine from opening the folder.
     ///
-    /// - Throws: ``StoreError/Code/busy`` if another process has the lock for longer than `timeout`.
+    /// - Throws: ``StoreError/Code/busy`` if another process has the lock for longer than `timeout`;
+    ///   ``StoreError/Code/io`` if the folder is not at its path anymore.
     func locked<T>(
-        within timeout: Duration = .seconds(10), _ body: () throws(StoreError) -> T
+        within timeout: Duration = .seconds(10), isCancellable: Bool = true, _ body: () throws(StoreError) -> T
     ) throws(StoreError) -> T {
         // On a file system without such locks, only the creation of a store by two processes at once is at risk.
-        let isLocked = try SystemCalls.lock(descriptor, within: timeout, at: path)
+        let isLocked = try SystemCalls.lock(
+            descriptor, within: timeout, isCancellable: isCancellable, at: path)
         defer { if isLocked { SystemCalls.unlock(descriptor) } }
+        // Until the lock was taken, another process may have destroyed the store, and made another one at its path.
+        guard FileIdentity(at: path) == identity else {
+            throw StoreError(
+                .io, "the folder was removed, renamed, or replaced; close the store if it is open, and try again",
+                path: path)
+        }
         return try body()
     }
 

@@ -11,13 +11,17 @@ enum SystemCalls {
     /// A process that is suspended does not release the lock, and a blocked system call would end neither in time nor
     /// with the task. So the lock is tried at intervals, more often the longer it takes, like the lock of SQLite.
     /// - Returns: `false` on a file system without such locks.
-    /// - Throws: ``StoreError/Code/busy`` after `timeout`; ``StoreError/Code/cancelled``.
-    static func lock(_ descriptor: Int32, within timeout: Duration, at path: String) throws(StoreError) -> Bool {
+    /// - Throws: ``StoreError/Code/busy`` after `timeout`; ``StoreError/Code/cancelled``, if `isCancellable`.
+    static func lock(
+        _ descriptor: Int32, within timeout: Duration, isCancellable: Bool = true, at path: String
+    ) throws(StoreError) -> Bool {
         if tideline_lmdb_flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         var number = errno
         let start = ContinuousClock.now
         while number == EWOULDBLOCK || number == EINTR {
-            guard !Task.isCancelled else { throw StoreError(.cancelled, "the task was cancelled; nothing was written") }
+            guard !isCancellable || !Task.isCancelled else {
+                throw StoreError(.cancelled, "the task was cancelled; nothing was written")
+            }
             let waited = start.duration(to: .now)
             guard waited < timeout else {
                 throw StoreError(

@@ -20,6 +20,13 @@ import TidelineTestSupport
         #expect(try fileNames(in: folder.path) == ["mine.txt"])
     }
 
+    @Test(.enabled(if: faults?.isAvailable == true))
+    func aStoreThatReplacesTheOneToDestroyStays() throws {
+        try expectReplacementKept(
+            at: "\(folder.path)/store", after: { $0.kind == .open && $0.path == "store" }, .io,
+            { try LMDBStore(path: $0) }, LMDBStore.destroy)
+    }
+
     @Test func aStoreThatIsOpenIsLocked() throws {
         let path = "\(folder.path)/store"
         let first = try filled(LMDBStore(path: path))

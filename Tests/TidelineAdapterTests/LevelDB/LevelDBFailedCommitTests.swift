@@ -22,7 +22,10 @@ import TidelineTestSupport
         var expected: Entries = ["a": "1", "b": "2"]
         try engine.put(["a": "1"])
         let failure = Mutex<(any Error)?>(nil)
-        let interruption = TableInterruption {
+        // LevelDB holds no lock when a compaction has created a table, so that commits go on.
+        let interruption = FileInterruption {
+            $0.kind == .create && $0.path?.hasSuffix(".ldb") == true
+        } body: {
             do {
                 try engine.put(["b": "2"])
                 try withUnwritableLog(in: path) { try engine.put(["c": "3"]) }
@@ -139,25 +142,6 @@ import TidelineTestSupport
             _ = expectError(.io) { try engine.put(["c": "3"]) }
         }
     }
-}
-
-/// Calls a closure once, when a compaction creates a table. LevelDB holds no lock then, so that commits go on.
-private final class TableInterruption: FileObserver {
-    private let body = Mutex<(@Sendable () -> Void)?>(nil)
-
-    init(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
-
-    func decide(_ operation: FileOperation) -> FileDecision {
-        guard operation.kind == .create, operation.path?.hasSuffix(".ldb") == true else { return .perform }
-        let body = body.withLock { body in
-            defer { body = nil }
-            return body
-        }
-        body?()
-        return .perform
-    }
-
-    func performed(_ operation: FileOperation) {}
 }
 
 private struct LogNotOpen: Error {}

@@ -29,6 +29,13 @@ import TidelineTestSupport
         #expect(try fileNames(in: "\(folder.path)/killed") == [])
     }
 
+    @Test(.enabled(if: faults?.isAvailable == true))
+    func aStoreThatReplacesTheOneToDestroyStays() throws {
+        try expectReplacementKept(
+            at: path, after: { $0.kind == .read && $0.path == "store.sqlite" }, .locked,
+            { try SQLiteStore(path: $0) }, SQLiteStore.destroy)
+    }
+
     @Test func aStoreThatIsOpenIsLocked() throws {
         let first = try filled(SQLiteStore(path: path))
         let second = try SQLiteStore(path: path)
