@@ -38,6 +38,7 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     private let deletedKeys = Mutex(DeletedKeys())
     /// Serializes compactions: each starts a new log, and the last one needs a record in its log.
     private let compacting = Mutex(())
+    private let backgroundCompactions = DispatchQueue(label: "TidelineLevelDB.compaction", qos: .utility)
 
     public var path: String? { owner.path }
 
@@ -106,13 +107,16 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
 
     /// Removes deleted keys from the tables, which takes as long as reading and writing what is between them.
     private func compactInBackground(_ ranges: [DeletedRange]) {
-        DispatchQueue.global(qos: .utility).async { [self] in
-            compacting.withLock { _ in
-                for range in ranges {
-                    // A store that was closed needs no compaction, and its closing waits only for one range; later
-                    // deletions cause another one.
-                    guard let database = try? owner.enter() else { return }
-                    defer { owner.leave() }
+        // One at a time, so that only one has entered, for which a close or a reopening waits.
+        backgroundCompactions.async { [self] in
+            for range in ranges {
+                // A store that was closed needs no compaction, and its closing waits only for one range; later
+                // deletions cause another one. Entered first, as in `compact()`: in the other order, the two and a
+                // reopening would wait for each other.
+                guard let database = try? owner.enter() else { return }
+                defer { owner.leave() }
+                compacting.withLock { _ in
+                    guard (try? owner.requireNoFailure()) != nil else { return }
                     database.compact(from: range.first, through: range.last)
                 }
             }

@@ -32,7 +32,8 @@ final class DatabaseFolder: Sendable {
             _ = try FileHandle.reading("\(path)/CURRENT")
             lock = try FolderLock(path)
         } catch {
-            if !existed { rmdir(path) }
+            // A folder that another process has locked is that one's.
+            if !existed, error.code != .locked { rmdir(path) }
             throw error
         }
         do throws(StoreError) {
@@ -94,8 +95,10 @@ final class DatabaseFolder: Sendable {
         guard createsIfMissing else {
             throw StoreError(.io, "the folder does not exist, and the options do not allow creating it", path: path)
         }
-        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+        guard mkdir(path, 0o755) == 0 else {
             let number = errno
+            // Another process has just created it, and may not have locked it yet.
+            if number == EEXIST { return true }
             let reason = number == ENOENT ? "its parent folder does not exist" : "the folder cannot be created"
             var error = StoreError.system(number, path: path, doing: reason)
             if number == EACCES || number == EPERM { error.code = .accessDenied(at: path) }
