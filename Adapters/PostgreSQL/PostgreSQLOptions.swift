@@ -18,8 +18,9 @@ public struct PostgreSQLOptions: Sendable {
     /// How long to wait for a response of the server before its connection is closed and ``StoreError/Code/io`` is
     /// thrown: at the beginning of a transaction, where ``busyTimeout`` is added if it is longer, twice as long at its
     /// end and for statements about single rows. Queries of any size, and changes of definitions, may take longer as
-    /// long as the server responds on another connection; ``PostgreSQLReader/limitTime`` limits queries. The time for a
-    /// connection itself is `connect_timeout` of the connection string, by default 10 seconds.
+    /// long as the server responds on another connection; ``PostgreSQLReader/limitTime`` limits queries, which are
+    /// given up this time, or a second, after their limit if the server does not end them. The time for a connection
+    /// itself is `connect_timeout` of the connection string, by default 10 seconds.
     public var responseTimeout: Duration
     /// The maximum number of concurrent reads, each of which uses a connection. Further reads wait for them. Writes use
     /// one connection more.

@@ -9,7 +9,7 @@ internal import TidelineStore
 final class Connection {
     /// How long to wait for the response to a statement.
     enum Limit {
-        /// At most this time; beyond it, the connection is closed.
+        /// This time; if nothing arrives beyond it, the connection is closed.
         case time(Duration)
         /// As long as the server responds on another connection.
         case serverResponds
@@ -260,20 +260,19 @@ final class Connection {
         let first = if case .time(let duration) = limit { duration } else { responseTimeout }
         var end = ContinuousClock.now + first
         while !isSent || PQisBusy(handle) != 0 {
-            let wait: Duration = end - .now
-            if wait <= .zero {
-                guard case .serverResponds = limit, serverResponds() else { return false }
-                end = .now + responseTimeout
-                continue
-            }
+            let wait: Duration = max(end - .now, .zero)
             // Without a socket, the result is an error.
             let descriptor = PQsocket(handle)
             guard descriptor >= 0 else { return true }
             var socket = pollfd(fd: descriptor, events: Int16(isSent ? POLLIN : POLLIN | POLLOUT), revents: 0)
-            // Signals end it early.
-            _ = poll(&socket, 1, Int32(clamping: Int((wait / .milliseconds(1)).rounded(.up))))
+            // Signals end it early. A response that has arrived is received also after the time limit: this thread may
+            // have stood still, and not the server.
+            let ready = poll(&socket, 1, Int32(clamping: Int((wait / .milliseconds(1)).rounded(.up))))
             if socket.revents & Int16(~POLLOUT) != 0, PQconsumeInput(handle) == 0 { return true }
             if !isSent { isSent = PQflush(handle) != 1 }
+            guard ready <= 0, wait == .zero else { continue }
+            guard case .serverResponds = limit, serverResponds() else { return false }
+            end = .now + responseTimeout
         }
         return true
     }

@@ -30,7 +30,10 @@ final class Session {
 
     /// Limits the time of queries, until the end of the transaction.
     func limitTime(to duration: Duration) throws(StoreError) {
-        try limitStatements(to: duration / .milliseconds(1), on: connection())
+        let connection = try connection()
+        // The last statement may have had no limit.
+        connection.limit = .time(connection.settings.rows)
+        try limitStatements(to: duration / .milliseconds(1), on: connection)
         timeLimit = QueryTimeLimit(duration)
     }
 
@@ -47,7 +50,10 @@ final class Session {
     /// Notes that the transaction changes definitions.
     func willDefine() throws(StoreError) -> Connection {
         hasChanges = true
-        return try connection()
+        let connection = try connection()
+        // The last statement may have had a limit.
+        connection.limit = .serverResponds
+        return connection
     }
 
     private func connection() throws(StoreError) -> Connection {
@@ -85,14 +91,14 @@ final class Session {
     }
 
     /// Limits how long to wait for the responses to the next statements. If there is a time limit, the server ends each
-    /// of them first, if it responds.
+    /// of them first, if it responds, which may take as long as any other response (half of the limit for rows).
     private func limitWait(isLong: Bool, on connection: Connection) throws(StoreError) {
         guard let timeLimit else {
             connection.limit = isLong ? .serverResponds : .time(connection.settings.rows)
             return
         }
         let remaining = max(timeLimit.remaining, .zero)
-        connection.limit = .time(remaining + Self.timeoutUnit + .seconds(1))
+        connection.limit = .time(remaining + Self.timeoutUnit + max(.seconds(1), connection.settings.rows / 2))
         let units = max(1, (remaining / Self.timeoutUnit).rounded(.up))
         let timeout = units * (Self.timeoutUnit / .milliseconds(1))
         if timeout < statementTimeout { try limitStatements(to: timeout, on: connection) }
