@@ -15,7 +15,8 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     /// The change signals of the dialect that are not listened to yet.
     private let offered = LockedValue<ChangeSignals?>(nil)
     /// The newest operation, and those that failed, as this sync last knew them.
-    private let known = LockedValue<(newest: Int64, failed: Set<Int64>)>((0, []))
+    /// `looks` counts the comparisons with them.
+    private let known = LockedValue<(newest: Int64, failed: Set<Int64>, looks: Int)>((0, [], 0))
 
     private var environment: SyncEnvironment { pusher.options.environment }
 
@@ -109,7 +110,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     private func hasChangedQueue() async -> Bool {
         guard let (newest, failed) = try? await pusher.queue.newestAndFailed() else { return true }
         return known.withLock { known in
-            defer { known = (max(newest, known.newest), failed) }
+            defer { known = (max(newest, known.newest), failed, known.looks + 1) }
             return newest > known.newest || !known.failed.isSubset(of: failed)
         }
     }
@@ -160,6 +161,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
             settings.failureRetry = retry
             settings.whenOtherProcessPushes = .wait
             let policies = pusher.policies.current
+            let looks = known.withLock { $0.looks }
             let (total, failed) = try await pusher.queue.count(toSendWith: settings, policies.policy(for:))
             if total > 0 {
                 // The first answer may take as long as the time limit of a request. Until it comes, an offline sync is
@@ -170,7 +172,13 @@ struct SyncLoop<Store: LocalStore>: Sendable {
                 outcome.newFailures = outcome.failedOnServer.subtracting(failed)
             }
             let unresolved = Set(try await pusher.queue.failures().map(\.operationID))
-            known.withLock { $0.failed = unresolved }
+            let hasLooked = known.withLock { known in
+                known.failed = unresolved
+                return known.looks != looks
+            }
+            // A change by others meanwhile was compared with the failures before this push. Without anything to send, a
+            // push commits nothing that would wake others.
+            if hasLooked, total > 0 { mailbox.post(.localChange) }
             outcome.unresolved = unresolved
         } catch {
             outcome.failure = outcome.failure ?? SyncMachine.Failure(SyncError.wrapping(error))
