@@ -69,8 +69,8 @@ private final class PullProgressSum: Sendable {
 
     private let pulls = Mutex<[Key: PullProgress]>([:])
 
-    /// Replaces the progress of one pull and returns the sum. The total is known if that of each pull so far is.
-    func add(_ progress: PullProgress) -> PullProgress {
+    /// Replaces the progress of one pull and passes on the sum. The total is known if that of each pull so far is.
+    func add(_ progress: PullProgress, passingTo continuation: AsyncStream<PullProgress>.Continuation?) {
         pulls.withLock { pulls in
             pulls[Key(table: progress.table, queryID: progress.queryID)] = progress
             var sum = progress
@@ -78,7 +78,8 @@ private final class PullProgressSum: Sendable {
             sum.pages = pulls.values.reduce(0) { $0 + $1.pages }
             let totals = pulls.values.compactMap(\.total)
             sum.total = totals.count == pulls.count ? totals.reduce(0, +) : nil
-            return sum
+            // Within the lock, so that the sums arrive in the order of the changes.
+            continuation?.yield(sum)
         }
     }
 }
@@ -97,7 +98,7 @@ extension Puller {
         let sum = PullProgressSum()
         own.onProgress = { step in
             settings.onProgress?(step)
-            progress?.yield(sum.add(step))
+            sum.add(step, passingTo: progress)
         }
         let results = await PullGroup(puller: self, subscriptions: ordered.map { subscriptions[$0] }, settings: own)
             .run()
