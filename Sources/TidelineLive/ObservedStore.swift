@@ -61,7 +61,10 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
 
     /// Creates tables and indexes, and migrates existing ones. The live queries of these tables are read again.
     public func define(_ tables: [TableSchema]) throws {
-        try base.define(tables)
+        do { try base.define(tables) } catch {
+            if records { hub.signalCommit() }
+            throw error
+        }
         readAgain(redefined: tables)
     }
 
@@ -79,6 +82,7 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
             }
         } catch {
             pending?.rollBack()
+            if records { hub.signalCommit() }
             throw error
         }
         pending?.commit()
@@ -96,9 +100,9 @@ public struct ObservedStore<Base: LocalStore>: StoreLayer {
 
     public func write<T>(_ body: (ObservedWriter<Base.Writer>) throws -> T) throws -> T {
         guard records else { return try base.write { try body(ObservedWriter(base: $0, recorder: nil)) } }
-        let result = try committing { [hub] writer, pending in try hub.recording(body, in: writer, &pending) }
-        hub.signalCommit()
-        return result
+        // Also after a failure: a look at the commits of others may have left them to the next one meanwhile.
+        defer { hub.signalCommit() }
+        return try committing { [hub] writer, pending in try hub.recording(body, in: writer, &pending) }
     }
 
     /// Closes the store and ends its live queries with the error ``StoreError/Code/closed``.

@@ -1,6 +1,6 @@
 internal import CCommitSignal
 
-/// Tells the processes that share the files of a store that one of them has committed.
+/// Tells the processes that share the files of a store to look for commits.
 ///
 /// It is a number in a file that all of them map. While nobody waits, sending a signal is one atomic operation.
 @safe

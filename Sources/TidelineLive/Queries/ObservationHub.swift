@@ -148,7 +148,8 @@ package final class ObservationHub: Sendable {
     /// Whether a timer looks for external commits.
     package var looksForExternalCommits: Bool { state.withLock { $0.timer != nil } }
 
-    /// Tells other processes, and other stores over the same files, that this store has committed.
+    /// Tells other processes, and other stores over the same files, to look for commits: this store has committed, or a
+    /// write has ended beside which a look was not possible.
     func signalCommit() { signal?.send() }
 
     /// Returns a sequence with an element after external commits that follow those with the number, or `nil` if the
