@@ -224,7 +224,7 @@ let package = Package(
         library("SortedFileStore", keyValue, path: "Examples/CustomStore/Sources/SortedFileStore"),
         library(
             "TidelineTestStores", keyValue + stores, "SortedFileStore", "TidelineConformance", "TidelineFaults",
-            "TidelineLive", "TidelineTestSupport", path: "Tests/TidelineTestStores"),
+            "TidelineLive", "TidelineSupport", "TidelineTestSupport", path: "Tests/TidelineTestStores"),
         library("BrokenStores", keyValue, "TidelineConformance", path: "Tests/BrokenStores"),
         executable(
             "StoreProbe", keyValue + stores, "BrokenStores", "SortedFileStore", "TidelineConformance",

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import TidelineConformance
+internal import TidelineSupport
 internal import TidelineTestSupport
 
 /// A running `StoreProbe` that edits the table `Item` of a store.
 public final class EditingProcess {
     private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let input = Pipe.uninherited()
+    private let output = Pipe.uninherited()
     private lazy var lines = ProcessLines(of: process, output)
 
     /// Starts the process on the store of the given kind in a folder, or on one in memory.

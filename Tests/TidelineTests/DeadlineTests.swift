@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidelineSupport
 import TidelineTestSupport
 
 @testable import Tideline
@@ -59,7 +60,7 @@ struct DeadlineTests {
     /// Before, they took 65 and 21 MB.
     @Test("What has ended takes no memory", arguments: [("push", 2_000), ("deadlines", 30_000)])
     func memory(_ work: String, _ count: Int) throws {
-        let (process, output) = (Process(), Pipe())
+        let (process, output) = (Process(), Pipe.uninherited())
         process.executableURL = Bundle.main.executableURL?.deletingLastPathComponent()
             .appendingPathComponent("SyncProbe")
         process.arguments = ["grow", work, "\(count)"]

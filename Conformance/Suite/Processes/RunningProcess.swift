@@ -15,14 +15,14 @@ final class RunningProcess {
     /// The lines that it prints for the suite.
     let lines = ChildLines()
     private let process = Process()
-    private let input = Pipe()
+    private let input = Pipe.uninherited()
     private let ended = DispatchSemaphore(value: 0)
 
     init(_ executable: String, arguments: [String], environment: [String: String], errorFile: String) throws {
         guard FileManager.default.createFile(atPath: errorFile, contents: nil) else {
             throw HarnessError("the file \(errorFile) cannot be created")
         }
-        let output = Pipe()
+        let output = Pipe.uninherited()
         process.executableURL = URL(fileURLWithPath: executable)
         process.arguments = arguments
         // If Swift prints a backtrace of a crash, that takes seconds.

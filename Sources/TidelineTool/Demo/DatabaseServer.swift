@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import TidelineSupport
 
 /// A PostgreSQL server in a temporary folder, which it also listens in. It ends with this process, in whatever way the
 /// process ends.
@@ -21,7 +22,7 @@ package final class DatabaseServer: Sendable {
     package let folder: String
     private let programs: String
     private let supervisor = Process()
-    private let commands = Pipe()
+    private let commands = Pipe.uninherited()
 
     /// Starts a server as an ordinary user: PostgreSQL refuses to run as root.
     ///
@@ -89,11 +90,11 @@ package final class DatabaseServer: Sendable {
 
     /// The connection string of a database.
     package func connection(to database: String = "postgres", user: String = "postgres") -> String {
-        "host=\(folder) dbname=\(database) user=\(user)"
+        "host=\(folder) dbname=\(database) user=\(user) connect_timeout=300"
     }
 
     /// The location of a store in the database, as `--store` names it.
-    package var location: String { "postgresql:host=\(folder),dbname=postgres,user=postgres" }
+    package var location: String { "postgresql:host=\(folder),dbname=postgres,user=postgres,connect_timeout=300" }
 
     /// The messages of the server.
     package var log: String { (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "" }
@@ -101,7 +102,7 @@ package final class DatabaseServer: Sendable {
     /// Runs SQL with `psql`, and returns the values of all rows, or `nil` if the server does not accept it.
     package func run(_ sql: String) throws -> [String]? {
         let process = Process()
-        let output = Pipe()
+        let output = Pipe.uninherited()
         process.executableURL = URL(fileURLWithPath: "\(programs)/psql")
         process.arguments = [
             "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--command", sql, connection(),

@@ -1,6 +1,7 @@
 #if Serve
 internal import Foundation
 internal import Synchronization
+internal import TidelineSupport
 
 /// A process that runs this program.
 final class ToolProcess {
@@ -13,8 +14,8 @@ final class ToolProcess {
     }
 
     private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let input = Pipe.uninherited()
+    private let output = Pipe.uninherited()
     private let error: PipeReader?
     private var unread = Data()
 
@@ -33,7 +34,7 @@ final class ToolProcess {
         guard let executable = executable ?? Bundle.main.executableURL else {
             throw ToolError("the path of this program is unknown, but it is needed to run its commands")
         }
-        let errorPipe = keepsErrors ? Pipe() : nil
+        let errorPipe = keepsErrors ? Pipe.uninherited() : nil
         process.executableURL = executable
         process.arguments = arguments
         process.standardInput = input
@@ -75,8 +76,9 @@ final class ToolProcess {
     /// Writes a line to the program's standard input.
     func write(line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// Returns the next line of standard output, or `nil` if the output has ended or no line arrives within `seconds`.
-    func readLine(within seconds: Double = 20) -> String? {
+    /// Returns the next line of standard output, or `nil` if the output has ended or no line arrives within `seconds`,
+    /// by default longer than a busy machine takes.
+    func readLine(within seconds: Double = 300) -> String? {
         let alarm = DispatchWorkItem { [weak process] in
             if let process { kill(process.processIdentifier, SIGKILL) }
         }

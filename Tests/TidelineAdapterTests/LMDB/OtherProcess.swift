@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidelineKeyValue
 import TidelineLMDB
+import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
@@ -14,8 +15,8 @@ import Glibc
 /// A second process that uses an engine: this test program, started again for one of the roles below.
 final class OtherProcess {
     private let process = Process()
-    private let output = Pipe()
-    private let input = Pipe()
+    private let output = Pipe.uninherited()
+    private let input = Pipe.uninherited()
 
     fileprivate static let variable = "TIDELINE_LMDB_ROLE"
 
@@ -91,7 +92,7 @@ final class OtherProcess {
 
     private func sayDone() { FileHandle.standardOutput.write(Data([Self.done])) }
 
-    private static let tiny = LMDBOptions(mapSize: 1 << 16)
+    private static let tiny = LMDBOptions(mapSize: 1 << 16, busyTimeout: .seconds(WaitLimit.seconds))
 
     /// Commits transactions with the same number in two spaces.
     private func write(to path: String, prefix: String, count: Int) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TidelineSupport
 import TidelineTestSupport
 
 /// Compiles a printed script against the modules of this build, together with a main program, and runs it.
@@ -58,7 +59,7 @@ enum ScriptCompiler {
 
     private static func run(_ program: String, _ arguments: [String]) throws -> Outcome {
         let process = Process()
-        let pipe = Pipe()
+        let pipe = Pipe.uninherited()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.standardOutput = pipe

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Tideline
 import TidelineServer
+import TidelineSupport
 import TidelineTestStores
 import TidelineTestSupport
 
@@ -15,8 +16,8 @@ import Glibc
 /// A running `SyncProbe`, which exchanges lines with the test.
 class RunningProbe {
     let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let input = Pipe.uninherited()
+    private let output = Pipe.uninherited()
     private(set) lazy var lines = ProcessLines(of: process, output)
 
     init(_ command: String, _ kind: StoreKind, _ folder: String, _ numbers: Int...) throws {
