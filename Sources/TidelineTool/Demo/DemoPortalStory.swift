@@ -88,7 +88,7 @@ struct DemoPortalStory {
     ///
     /// - Returns: Whether it was in sync, and ended without an error.
     private func endOnceInSync(_ watch: ToolProcess) throws -> Bool {
-        while let line = watch.readLine(within: 60) {
+        while let line = watch.readLine() {
             stage.quote(line)
             guard line == "in sync" else { continue }
             watch.signal(SIGINT)

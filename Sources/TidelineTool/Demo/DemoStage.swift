@@ -45,7 +45,7 @@ final class DemoStage {
     /// Waits for a state that stays once it is reached, and checks it.
     func wait(_ promise: String, _ holds: () async throws -> Bool) async throws {
         let start = ContinuousClock.now
-        while try await !holds(), ContinuousClock.now - start < .seconds(30) {
+        while try await !holds(), ContinuousClock.now - start < .seconds(300) {
             try await Task.sleep(for: .milliseconds(10))
         }
         let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
@@ -78,8 +78,8 @@ final class DemoStage {
         """
 
     /// Starts the server, by default at a free port.
-    func startServer(port: String = "0") throws {
-        let server = try serve(port: port)
+    func startServer(port: String? = nil) throws {
+        let server = try serve(port: port ?? "\(FreePort.next())")
         self.server = server.process
         url = server.url
         say("a server listens on \(url)")

@@ -33,9 +33,10 @@ final class SharedServers: Transport {
     /// Starts a server, in the place of the one with this number if there is one.
     private func start(_ number: Int) throws {
         let process = try tool.start([
-            "serve", "--port", "0", "--store", location, "--schema", tool.path("shared.yaml"),
+            "serve", "--port", "\(FreePort.next())", "--query-timeout", "300", "--store", location, "--schema",
+            tool.path("shared.yaml"),
         ])
-        guard let url = process.readLine(within: 60)?.split(separator: " ").last else {
+        guard let url = process.readLine()?.split(separator: " ").last else {
             process.stop()
             throw ToolError("the server does not start: \(process.errors())")
         }

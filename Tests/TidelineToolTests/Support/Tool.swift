@@ -34,8 +34,11 @@ struct Tool {
     }
 
     func todo(_ command: String, _ arguments: String..., store: String = "client.db") throws -> ToolProcess.Output {
-        try run(["todo", command, "--store", "sqlite:\(path(store))"] + arguments)
+        try run(["todo", command, "--store", "sqlite:\(path(store))"] + Self.limit(of: command) + arguments)
     }
+
+    /// A time limit of the requests of a sync that a busy machine does not reach.
+    private static func limit(of command: String) -> [String] { command == "sync" ? ["--timeout", "300"] : [] }
 
     /// Adds an item, and returns its identifier.
     func add(_ text: String, store: String = "client.db") throws -> String {
@@ -52,7 +55,7 @@ struct Tool {
 
     /// Starts a command of the to-do list that does not end by itself.
     func startTodo(_ command: String, _ arguments: String..., store: String = "client.db") throws -> ToolProcess {
-        try start(["todo", command, "--store", "sqlite:\(path(store))"] + arguments)
+        try start(["todo", command, "--store", "sqlite:\(path(store))"] + Self.limit(of: command) + arguments)
     }
 
     func start(_ arguments: [String]) throws -> ToolProcess {
@@ -98,7 +101,10 @@ struct Tool {
     func startServer(
         _ arguments: [String], engine: StoreEngine = .sqlite
     ) throws -> (process: ToolProcess, url: String) {
-        let server = try start(["serve", "--port", "0", "--store", location(engine, "server")] + arguments)
+        // A busy machine may exceed the default time limits.
+        let limits = ["--header-timeout", "300", "--query-timeout", "300"]
+        let server = try start(
+            ["serve", "--port", "\(FreePort.next())", "--store", location(engine, "server")] + limits + arguments)
         let line = try #require(server.readLine())
         return (server, String(try #require(line.split(separator: " ").last)))
     }

@@ -36,13 +36,19 @@ kinto.bucket_create_principals = system.Authenticated
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Returns a port that the system does not select by itself, so that no other program gets it during a restart."""
+    for port in random.SystemRandom().sample(range(10_000, 30_000), 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+    sys.exit("no port is free")
 
 
 def wait_until(condition):
-    for _ in range(600):
+    for _ in range(3000):
         try:
             return condition()
         except Exception:
