@@ -28,7 +28,7 @@ package final class Interruption: Sendable {
             source.resume()
         }
         // A signal that arrives before its source is registered would be lost.
-        for _ in sources { _ = registered.wait(timeout: .now() + .seconds(5)) }
+        for _ in sources { _ = registered.wait(timeout: .now() + .seconds(60)) }
     }
 
     /// Restores the default behavior, in which the signals end the process.

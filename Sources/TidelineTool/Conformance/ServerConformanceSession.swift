@@ -59,8 +59,14 @@ struct ServerConformanceSession: Sendable {
         }
         let progress = options.reports.quiet ? nil : TerminalProgress(terminal)
         if !options.reports.quiet { terminal.write(heading) }
-        let work = Task { await checkDialects(progress) }
+        let (beginning, begin) = AsyncStream.makeStream(of: Void.self)
+        let work = Task {
+            // Not before Ctrl-C can cancel it.
+            for await _ in beginning {}
+            return await checkDialects(progress)
+        }
         let interruption = Interruption { work.cancel() }
+        begin.finish()
         let reports = await work.value
         interruption.end()
         progress?.clear()

@@ -42,11 +42,17 @@ final class SyncRun: Sendable {
         settings.push.onProgress = { [self] in show($0) }
         settings.onProgress = { [self] in show($0) }
         // The pull pushes first. If no operations are pending, there is nothing to push.
-        let task = Task { [settings] in try await session.items.pull(queryID: "todo", settings: settings) }
+        let (beginning, begin) = AsyncStream.makeStream(of: Void.self)
+        let task = Task { [settings] in
+            // Not before Ctrl-C can cancel it.
+            for await _ in beginning {}
+            return try await session.items.pull(queryID: "todo", settings: settings)
+        }
         let interruption = Interruption { [self] in
             state.withLock { $0.wasInterrupted = true }
             task.cancel()
         }
+        begin.finish()
         let result = await task.result
         interruption.end()
         line.clear()

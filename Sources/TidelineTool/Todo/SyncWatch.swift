@@ -15,11 +15,12 @@ struct SyncWatch {
         let client = session.client
         // The first pull of a large list shows how many items there are.
         let settings = SyncSettings(pull: PullSettings(pageSize: pageSize, countsRows: true))
-        try await client.start(
-            [SyncSubscription(TodoItem.schema.name, queryID: "todo", interval: interval)], settings: settings)
         let (interruptions, interrupted) = AsyncStream.makeStream(of: Void.self)
+        // Before the sync begins, so that Ctrl-C can end it.
         let interruption = Interruption { interrupted.finish() }
         defer { interruption.end() }
+        try await client.start(
+            [SyncSubscription(TodoItem.schema.name, queryID: "todo", interval: interval)], settings: settings)
         async let last = show(client.statusUpdates)
         for await _ in interruptions {}
         await client.stop()
