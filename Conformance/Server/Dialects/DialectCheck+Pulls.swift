@@ -122,7 +122,8 @@ extension DialectCheck {
             try await one.pushAll()
             try await one.update(ids[1], 3)
             try await one.pushAll()
-            try await two.pull()
+            // Longer than the pushes take on a slow network.
+            try await two.pull(lookback: .seconds(3_600))
             try await release()
             try await scene.expectRows(Array(one.contents().values), on: two)
         },

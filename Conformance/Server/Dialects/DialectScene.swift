@@ -193,8 +193,9 @@ struct DialectDevice: Sendable {
     }
 
     /// Pulls into the token of the device.
-    func pull(pageSize: Int = 1_000) async throws {
-        try await client.pull(TableQuery(table.name), queryID: "all", settings: PullSettings(pageSize: pageSize))
+    func pull(pageSize: Int = 1_000, lookback: Duration = .seconds(5)) async throws {
+        let settings = PullSettings(pageSize: pageSize, lookback: lookback)
+        try await client.pull(TableQuery(table.name), queryID: "all", settings: settings)
     }
 
     /// The contents of the rows of the check, by their identifiers.

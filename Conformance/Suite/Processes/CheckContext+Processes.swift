@@ -17,12 +17,12 @@ extension CheckContext {
         guard let command = harness.process else { throw HarnessError("the harness cannot start a second process") }
         note(steps)
         let limit = wait(.process)
-        let child = try ChildProcess(
-            command, job: ChildJob(steps: steps), environment: environment,
-            errorFile: "\(try folder("errors"))/\(UUID().uuidString)",
-            patience: limit.seconds)
-        defer { child.kill() }
         do {
+            let child = try ChildProcess(
+                command, job: ChildJob(steps: steps), environment: environment,
+                errorFile: "\(try folder("errors"))/\(UUID().uuidString)",
+                patience: limit.seconds)
+            defer { child.kill() }
             return try body(child)
         } catch let hang as ChildHang {
             throw TimeOut(kind: .process, message: hang.message, wait: limit)
@@ -73,18 +73,20 @@ extension CheckContext {
     ///
     /// - Parameters:
     ///   - lines: The number of lines after which it is killed.
-    ///   - delay: The additional delay, as a fraction of the time between the last two lines.
+    ///   - delay: The additional delay, as a fraction of the time between the last two lines, or of ten seconds if that
+    ///     is shorter.
     /// - Returns: The number of lines that it printed before it died.
     func killing(_ steps: [ChildStep], after lines: Int, delay: Double = 0) throws -> Int {
-        try child(steps) { child in
+        // A process that completes its steps before the kill, which may be late on a busy machine, waits for it.
+        try child(steps + [.wait]) { child in
             var pace = Duration.zero
             for _ in 0..<lines {
                 let start = ContinuousClock.now
                 guard try child.next() != nil else { break }
                 pace = ContinuousClock.now - start
             }
-            try child.kill(after: pace * delay)
-            return lines + (try finishKilled(child).lines.count)
+            try child.kill(after: min(pace, .seconds(10)) * delay)
+            return lines + (try finishKilled(child).lines.count { $0 != ChildLine.waiting })
         }
     }
 

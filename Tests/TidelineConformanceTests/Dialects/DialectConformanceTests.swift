@@ -36,7 +36,16 @@ struct DialectConformanceTests {
         table.systemColumns = .all
         try store.define([table])
         let writes = Mutex(0)
-        return KintoFace(store, [table]) { fault in
+        // The server's time passes with its requests. By the real clock, a change that is held back could be older than
+        // the lookback of a pull on a machine that stands still.
+        let time = Mutex(Timestamp.now)
+        let now: @Sendable () -> Timestamp = {
+            time.withLock { time in
+                time = time.advanced(byTicks: Timestamp.ticksPerMillisecond)
+                return time
+            }
+        }
+        return KintoFace(store, [table], now: now) { fault in
             guard fault == .collision, collidesEvery > 0 else { return cutsPages && fault == .cutPage }
             return writes.withLock { writes in
                 writes += 1

@@ -15,7 +15,7 @@ struct ScriptTests {
         try withTemporaryFolder { folder in
             let capabilities = StoreCapabilities(name: "plain", durability: .full)
             return try body(
-                ScriptStage(directory: folder, capabilities: capabilities, patience: 20) { directory in
+                ScriptStage(directory: folder, capabilities: capabilities, patience: WaitLimit.seconds) { directory in
                     try PlainStore(StoreOpening(directory: directory), flaw: flaw)
                 })
         }
@@ -64,7 +64,8 @@ struct ScriptTests {
             let script = scripts.next(steps: 40)
             try Self.withStage(nil) { stage in
                 let memory = ScriptStage(
-                    directory: stage.directory, capabilities: try MemoryStore().capabilities, patience: 20
+                    directory: stage.directory, capabilities: try MemoryStore().capabilities,
+                    patience: WaitLimit.seconds
                 ) { _ in try MemoryStore() }
                 for stage in [stage, memory] {
                     let failure = try ScriptRun.failure(of: script, on: stage) { store, model in
@@ -83,7 +84,7 @@ struct ScriptTests {
     func isSwift() throws {
         try withTemporaryFolder { folder in
             let stage = ScriptStage(
-                directory: folder, capabilities: try ForgetfulStore().capabilities, patience: 20
+                directory: folder, capabilities: try ForgetfulStore().capabilities, patience: WaitLimit.seconds
             ) { _ in try ForgetfulStore() }
             let script = try #require(try Self.failure(stage).script)
             let broken = try ScriptCompiler.run(script, calling: "MOD000", on: "ForgetfulStore()")
@@ -102,7 +103,9 @@ struct ScriptTests {
         options.values.includesLongTexts = false
         var scripts = RandomScript(seed: 11, options: options)
         let script = scripts.next(steps: 30)
-        let stage = ScriptStage(directory: "", capabilities: capabilities, patience: 20) { _ in try MemoryStore() }
+        let stage = ScriptStage(directory: "", capabilities: capabilities, patience: WaitLimit.seconds) { _ in
+            try MemoryStore()
+        }
         var model = stage.emptyModel
         for step in script.steps {
             if case .define(let schemas) = step { try? model.define(schemas) }

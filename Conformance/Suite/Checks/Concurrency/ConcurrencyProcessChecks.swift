@@ -75,7 +75,7 @@ extension Check {
             let own = PairedTransactions(writer: "own", count: context.kills)
             var expected: [PairedTransactions: ClosedRange<Int>] = [:]
             for round in own.numbers {
-                let other = PairedTransactions(writer: "r\(round)", count: 1_000_000, rows: 20)
+                let other = PairedTransactions(writer: "r\(round)", count: 2_000, rows: 20)
                 let acknowledged = try context.killing(
                     context.writing(other), after: Int.random(in: 1...6, using: &random),
                     delay: Double.random(in: 0...1.2, using: &random))

@@ -82,7 +82,7 @@ extension Check {
             for round in 0...context.kills {
                 let name = "store\(round / 10)"
                 if round % 10 == 0 { expected = [:] }
-                let transactions = PairedTransactions(writer: "r\(round)", count: 1_000_000, rows: 10)
+                let transactions = PairedTransactions(writer: "r\(round)", count: 5_000, rows: 10)
                 let writing = try context.writing(transactions, in: name)
                 let acknowledged = try context.killing(writing, after: 12, delay: 0.5)
                 expected[transactions] = acknowledged...(acknowledged + 1)

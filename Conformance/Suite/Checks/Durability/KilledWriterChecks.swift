@@ -11,7 +11,7 @@ extension Check {
         ) { context in
             var random = SplitMix64(seed: context.seed)
             try context.killWriters { _ in
-                (PairedTransactions(writer: "", count: 1_000_000), Int.random(in: 1...40, using: &random), 0)
+                (PairedTransactions(writer: "", count: 20_000), Int.random(in: 1...40, using: &random), 0)
             }
         },
         Check(
@@ -33,7 +33,7 @@ extension Check {
             var random = SplitMix64(seed: context.seed)
             let base = PairedTransactions(writer: "base", count: 3, rows: 150, length: 1_000)
             try context.killWriters(beside: base) { _ in
-                let small = PairedTransactions(writer: "", count: 1_000_000)
+                let small = PairedTransactions(writer: "", count: 20_000)
                 return (small, Int.random(in: 1...10, using: &random), Double.random(in: 0...1.5, using: &random))
             }
         },

@@ -192,7 +192,8 @@ extension ObservedQuery {
     mutating func expectCurrentSoon(
         in store: ObservedStore<TracedStore>, _ context: CheckContext, _ what: @autoclosure () -> String
     ) throws {
-        let deadline = ContinuousClock.now + .seconds(5)
+        // The thread that looks for commits needs processor time, too.
+        let deadline = ContinuousClock.now + .seconds(max(5, context.patience))
         let found = try store.read { try $0.rows(matching: query).rows }
         while rows != found, ContinuousClock.now < deadline {
             if try update() == nil { Thread.sleep(forTimeInterval: 0.001) }

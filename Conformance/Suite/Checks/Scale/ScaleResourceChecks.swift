@@ -111,12 +111,14 @@ extension Check {
             """)
     }
 
-    /// Fails if the growth exceeds the limit in eight attempts; concurrent checks allocate memory, but not always.
+    private static let attempts = 12
+
+    /// Fails if the growth exceeds the limit in all attempts; concurrent checks allocate memory, but not always.
     private static func expectMemory(
         of what: String, atMost limit: Int, _ context: CheckContext, _ body: (_ measure: () -> Void) throws -> Void
     ) throws {
         var growths: [Int] = []
-        for _ in 0..<8 {
+        for _ in 0..<attempts {
             let before = try ProcessState.knownMemory()
             var peak = before
             try body { peak = max(peak, ProcessState.memory ?? 0) }
@@ -124,8 +126,10 @@ extension Check {
             if peak - before <= limit { return }
         }
         throw CheckFailure(
-            "\(what) used at least \(growths.min() ?? 0) bytes of memory in each of 8 attempts, expected at most \(limit)"
-        )
+            """
+            \(what) used at least \(growths.min() ?? 0) bytes of memory in each of \(attempts) attempts, expected at most \
+            \(limit)
+            """)
     }
 
     private static func openOften(_ context: CheckContext, count: Int) throws {

@@ -84,7 +84,7 @@ struct WorkerMain {
         remover.executableURL = URL(fileURLWithPath: "/bin/sh")
         // The read ends with this process, which holds the other end of the pipe.
         remover.arguments = ["-c", "read -r _; chmod -R u+rwx \"$0\"; rm -rf \"$0\"", folder.path]
-        remover.standardInput = Pipe()
+        remover.standardInput = Pipe.uninherited()
         remover.standardOutput = FileHandle.nullDevice
         remover.standardError = FileHandle.nullDevice
         do { try remover.run() } catch { folder.remove() }

@@ -12,9 +12,9 @@ final class WorkerProcess: Sendable {
 
     private let process = Process()
     private let folder: CheckFolder
-    private let input = Pipe()
-    private let output = Pipe()
-    private let errors = Pipe()
+    private let input = Pipe.uninherited()
+    private let output = Pipe.uninherited()
+    private let errors = Pipe.uninherited()
     private let written = Mutex(Data())
     private let hasReadErrors = DispatchSemaphore(value: 0)
 
@@ -59,8 +59,8 @@ final class WorkerProcess: Sendable {
     /// Waits for the process to end, removes its files, and returns how it died, if it did: `with signal 11 (…)`.
     func end() -> String? {
         process.waitUntilExit()
-        // A process that the worker has started may keep its standard error open.
-        if hasReadErrors.wait(timeout: .now() + 1) == .success { hasReadErrors.signal() }
+        // A process that the worker has started may keep its standard error open; otherwise, the output ends at once.
+        if hasReadErrors.wait(timeout: .now() + 10) == .success { hasReadErrors.signal() }
         try? input.fileHandleForWriting.close()
         folder.remove()
         let status = process.terminationStatus

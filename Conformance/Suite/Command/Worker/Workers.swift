@@ -112,7 +112,7 @@ final class Workers: CheckExecutor {
     /// Returns the seconds to wait for a worker's message: longer than each check, whose hangs it reports itself.
     static func longestWait(for checks: [Check], _ settings: ConformanceSettings) -> Double {
         let limit = checks.map { settings.limit(of: $0) }.max() ?? settings.timeLimit
-        return limit / .seconds(1) + 30
+        return limit / .seconds(1) + 120
     }
 
     /// Starts a worker, unless workers were stopped: atomically, so that `stop()` sees each one with its files.
