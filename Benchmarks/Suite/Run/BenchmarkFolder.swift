@@ -70,7 +70,7 @@ package final class BenchmarkFolder: Sendable {
                 unlink("\(path)/\(Self.mark)")
                 if isCreated { rmdir(path) }
             }
-            close(state.lock)
+            Self.unlock(state.lock)
             state.lock = -1
         }
     }
@@ -131,10 +131,16 @@ package final class BenchmarkFolder: Sendable {
                 throw error("\(path)/\(databases)", "cannot be created", errno)
             }
         } catch {
-            close(lock)
+            unlock(lock)
             throw error
         }
         return lock
+    }
+
+    private static func unlock(_ lock: Int32) {
+        // A process that is being started has a copy of the descriptor, so closing it may not release the lock.
+        flock(lock, LOCK_UN)
+        close(lock)
     }
 
     /// - Throws: ``BenchmarkError`` if another run holds the lock.
