@@ -2,9 +2,10 @@ package import TidelineStore
 
 /// Hashes and compares textual ids by their bytes, ignoring ASCII case if the table does.
 ///
-/// The hash has a random seed, so that a response cannot be constructed to cause hash collisions.
+/// The hash has a random seed per process, so that a response cannot be constructed to cause hash collisions. Measured
+/// processes have the same seed, that of the standard library.
 package struct IDHasher: Sendable {
-    private let seed = UInt64.random(in: .min ... .max)
+    private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
     private let ignoresCase: Bool
 
     package init(matching: TableSchema.IDMatching) { ignoresCase = matching == .asciiCaseInsensitive }
