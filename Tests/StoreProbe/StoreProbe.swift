@@ -14,10 +14,15 @@ import TidelineTestSupport
 /// suite on stores of that engine, in the folders that `StoreKind` uses. See ``Editing`` for its other mode.
 @main
 enum StoreProbe {
+    /// A busy machine may exceed the stores' default time limits.
+    private static let patience = Duration.seconds(WaitLimit.seconds)
+
     private static let engines: [String: @Sendable (_ path: String) throws -> any LocalStore] = [
-        "sqlite": { try SQLiteStore(path: $0) },
-        "sqlite-checksums": { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) },
-        "lmdb": { try LMDBStore(path: $0) },
+        "sqlite": { try SQLiteStore(path: $0, options: SQLiteOptions(busyTimeout: patience)) },
+        "sqlite-checksums": {
+            try SQLiteStore(path: $0, options: SQLiteOptions(busyTimeout: patience, checksums: true))
+        },
+        "lmdb": { try LMDBStore(path: $0, options: LMDBOptions(busyTimeout: patience)) },
         "leveldb": { try LevelDBStore(path: $0) },
         "memory": { _ in try MemoryStore() },
         "sorted": { try SortedFileStore(path: $0) },
@@ -59,7 +64,8 @@ enum StoreProbe {
         if let name = CommandLine.arguments.dropFirst().first, name.hasPrefix("postgresql:") {
             let connection = String(name.dropFirst("postgresql:".count))
             let harness = StoreHarness(modes: []) { opening in
-                let options = PostgreSQLOptions(schema: schemaName(ofFolder: opening.directory))
+                let options = PostgreSQLOptions(
+                    schema: schemaName(ofFolder: opening.directory), busyTimeout: patience, responseTimeout: patience)
                 return try PostgreSQLStore(connection: connection, options: options)
             }
             if let status = ConformanceChild.run(arguments: CommandLine.arguments, harness: harness) { exit(status) }

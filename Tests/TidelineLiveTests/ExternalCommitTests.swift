@@ -9,7 +9,7 @@ private let never: UInt64 = 3_600_000_000_000
 private let items = TableSchema("Item", columns: [.int("number")], systemColumns: [])
 private let busy = StoreError(.busy, "another process has a lock")
 
-@Suite("Looking for the commits of others", .timeLimit(.minutes(2)))
+@Suite("Looking for the commits of others", .timeLimit(.minutes(15)))
 struct ExternalCommitTests {
     private let base: SharedStore
     private let store: ObservedStore<SharedStore>

@@ -12,8 +12,9 @@ extension StoreKind {
     static let served = perEngine + (DatabaseServer.isInstalled ? [postgreSQL] : [])
 
     private static let postgreSQL = StoreKind("PostgreSQL") {
-        var options = PostgreSQLOptions()
-        options.schema = "s\(UInt64.random(in: 0 ... .max))"
+        // A busy machine may exceed the default time limits.
+        let options = PostgreSQLOptions(
+            schema: "s\(UInt64.random(in: 0 ... .max))", busyTimeout: .seconds(300), responseTimeout: .seconds(300))
         return try PostgreSQLStore(connection: database.get().connection(), options: options)
     }
 

@@ -161,7 +161,7 @@ import TidelineTestSupport
         let steps = Mutex<[String]>([])
         let ended = onThread {
             #expect(
-                failure { try exclusively(lock, .seconds(30)) { steps.withLock { $0.append("exclusive") } } } == nil)
+                failure { try exclusively(lock, .seconds(300)) { steps.withLock { $0.append("exclusive") } } } == nil)
         }
         try lock.beginWriting()
         steps.withLock { $0.append("write") }

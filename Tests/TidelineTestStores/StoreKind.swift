@@ -9,6 +9,7 @@ internal import TidelineLevelDB
 internal import TidelineMemory
 internal import TidelineSQLite
 public import TidelineStore
+internal import TidelineTestSupport
 
 /// A kind of store that tests run over. To add one, add an entry to ``all``.
 ///
@@ -106,24 +107,29 @@ extension StoreProcess {
 // MARK: - Kinds
 
 extension StoreKind {
+    /// A thread or process that has a lock can stand still for long on a busy machine.
+    private static let patience = Duration.seconds(WaitLimit.seconds)
+
     public static let sqliteFile = StoreKind(
         "SQLite file", engine: "sqlite", sharesFiles: true,
-        readOnly: { try SQLiteStore(path: $0, options: SQLiteOptions(isReadOnly: true)) },
-        destroy: SQLiteStore.destroy, opening: { try SQLiteStore(path: $0) })
+        readOnly: { try SQLiteStore(path: $0, options: SQLiteOptions(isReadOnly: true, busyTimeout: patience)) },
+        destroy: SQLiteStore.destroy,
+        opening: { try SQLiteStore(path: $0, options: SQLiteOptions(busyTimeout: patience)) })
     /// A SQLite file with page checksums.
     public static let sqliteWithChecksums = StoreKind(
         "SQLite file with checksums", engine: "sqlite-checksums", sharesFiles: true
-    ) { try SQLiteStore(path: $0, options: SQLiteOptions(checksums: true)) }
+    ) { try SQLiteStore(path: $0, options: SQLiteOptions(busyTimeout: patience, checksums: true)) }
     public static let sqliteInMemory = StoreKind("SQLite in memory", engine: nil, readsBesideWriter: false) { _ in
         try SQLiteStore.inMemory()
     }
     /// Opens without syncing to disk: the tests cannot simulate a loss of power.
     public static let lmdb = StoreKind(
         "LMDB", engine: "lmdb", sharesFiles: true,
-        lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full)) },
-        readOnly: { try LMDBStore(path: $0, options: LMDBOptions(isReadOnly: true)) },
+        lasting: { try LMDBStore(path: $0, options: LMDBOptions(durability: .full, busyTimeout: patience)) },
+        readOnly: { try LMDBStore(path: $0, options: LMDBOptions(isReadOnly: true, busyTimeout: patience)) },
         keyValueEngine: { try LMDBEngine(path: $0, options: LMDBOptions(durability: .none)) },
-        destroy: LMDBStore.destroy, opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none)) })
+        destroy: LMDBStore.destroy,
+        opening: { try LMDBStore(path: $0, options: LMDBOptions(durability: .none, busyTimeout: patience)) })
     public static let levelDB = StoreKind(
         "LevelDB", engine: "leveldb", keyValueEngine: { try LevelDBEngine(path: $0) },
         destroy: LevelDBStore.destroy, opening: { try LevelDBStore(path: $0) })

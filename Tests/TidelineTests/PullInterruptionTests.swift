@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 import TidelineStore
 import TidelineTestStores
+import TidelineTestSupport
 
 @testable import Tideline
 
@@ -69,7 +70,8 @@ struct PullInterruptionTests {
         }
         let isInTime = Mutex(false)
         client.store.onWrite { number in
-            if number == 1 { isInTime.withLock { $0 = sent.wait(timeout: .now() + 20) == .success } }
+            guard number == 1 else { return }
+            isInTime.withLock { $0 = sent.wait(timeout: .now() + WaitLimit.seconds) == .success }
         }
         try await client.items.pull(queryID: queryID, settings: Self.settings)
         #expect(isInTime.withLock { $0 })

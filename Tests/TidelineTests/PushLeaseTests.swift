@@ -201,7 +201,9 @@ struct PushLeaseTests {
             let second = try await world.makeClient(store: try files.open())
             try await Self.insert(["a\(number)", "b\(number)", "c\(number)"], second)
             let store = HookedStore(try files.open())
-            let client = try await world.makeClient(over: store).client
+            // On a slow machine, the lease would become due, and the failure of its renewal alone ends no push.
+            let now = Timestamp.now
+            let client = try await world.makeClient(over: store) { $0.environment.now = { now } }.client
             store.onWrite { if $0 == number { throw StoreError(.full, "the disk is full") } }
             let settings = PushSettings(maxInFlight: 1)
             #expect(await syncErrorCode { try await client.push(settings: settings) } == .store, "\(number)")

@@ -244,7 +244,11 @@ struct PushTests {
         let world = try World(stores)
         let file = try StoreFiles(stores)
         // A push waits for the other, by real pauses.
-        let waits: (inout SyncOptions) -> Void = { $0.environment.sleep = { try await Task.sleep(for: $0) } }
+        let waits: (inout SyncOptions) -> Void = { options in
+            options.environment.sleep = { try await Task.sleep(for: $0) }
+            // On a slow machine, a push would lose a shorter lease to the other one.
+            options.pushLeaseDuration = .seconds(1800)
+        }
         let first = try await world.makeSyncedClient(store: try file.open(), configure: waits)
         let second = try await world.makeClient(store: try file.open(), configure: waits)
         for number in 1...9 { try await first.items.insert(["id": .string("r\(number)"), "text": "new"]) }

@@ -5,7 +5,7 @@ import Tideline
 
 @testable import TidelineTool
 
-@Suite("Compressed responses", .timeLimit(.minutes(5)))
+@Suite("Compressed responses", .timeLimit(.minutes(15)))
 struct CompressionTests {
     /// A response as received: the lines of its head in lowercase, and the bytes of its body.
     private struct Answer {

@@ -32,7 +32,7 @@ struct KillTests {
                 try await Self.checkConsistency(of: $0, acknowledged, "seed \(Self.seed), round \(round)")
             }
         }
-        let end = try tool.run("todo", "sync", "--url", url, "--store", client)
+        let end = try tool.run("todo", "sync", "--timeout", "300", "--url", url, "--store", client)
         #expect(end.status == 0, "seed \(Self.seed): \(end.err)")
         server.stop()
         let rows = try await withStore(StoreLocation(parsing: tool.location(engine, "server"))) { store in
@@ -49,7 +49,8 @@ struct KillTests {
         _ acknowledged: inout [String: String]
     ) throws {
         let adder = mode == 1 ? nil : try tool.start(["todo", "add", "--stdin", "--store", store])
-        let syncer = mode == 0 ? nil : try tool.start(["todo", "sync", "--url", url, "--store", store])
+        let syncer =
+            mode == 0 ? nil : try tool.start(["todo", "sync", "--timeout", "300", "--url", url, "--store", store])
         let deadline = ContinuousClock.now + .milliseconds(Int64.random(in: 20...220, using: &random))
         if let adder {
             var number = 0

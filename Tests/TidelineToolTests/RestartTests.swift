@@ -61,7 +61,7 @@ struct RestartTests {
             usleep(1_000)
             return
         }
-        let isOver = connection.waits(milliseconds: 20_000)
+        let isOver = connection.waits(milliseconds: 240_000)
         outcomes.withLock { outcomes in
             if !isOver {
                 outcomes.forgotten += 1

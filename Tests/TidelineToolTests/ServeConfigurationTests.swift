@@ -10,7 +10,7 @@ import TidelineTestSupport
 
 @testable import TidelineTool
 
-@Suite("The command serve and its configuration", .timeLimit(.minutes(5)))
+@Suite("The command serve and its configuration", .timeLimit(.minutes(15)))
 struct ServeConfigurationTests {
     /// Returns the command for a file, variables, and arguments.
     private func command(

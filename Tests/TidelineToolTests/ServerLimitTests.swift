@@ -6,7 +6,7 @@ import Testing
 @testable import TidelineTool
 
 /// Clients that send too little, too much, or invalid requests.
-@Suite("Server limits", .timeLimit(.minutes(5)))
+@Suite("Server limits", .timeLimit(.minutes(15)))
 struct ServerLimitTests {
     private static let head = "Host: localhost\r\nZUMO-API-VERSION: 2.0.0\r\n"
     private static let closing = "Connection: close\r\n"
@@ -44,8 +44,16 @@ struct ServerLimitTests {
     @Test("A connection that is idle after a response is closed")
     func idleAfterAnswer() async throws {
         try await serving(limits: Self.short { $0.idleTimeout = .milliseconds(50) }) { authority in
-            let answer = try await answer(authority, RawConnection.get("/tables/T/1"))
-            #expect(answer.status == 404)
+            // On a busy machine, a connection can be idle for too long before its request.
+            for _ in 1...100 {
+                do {
+                    let text = try await exchange(authority, RawConnection.get("/tables/T/1"))
+                    guard let answer = RawAnswer(text) else { continue }
+                    #expect(answer.status == 404)
+                    return
+                } catch let failure as RawConnection.Failure where failure.number == ECONNRESET {}
+            }
+            Issue.record("no request was answered")
         }
     }
 
@@ -63,12 +71,13 @@ struct ServerLimitTests {
     @Test("A header sent byte by byte does not extend the deadline")
     func drippingHeaders() async throws {
         try await serving(limits: Self.short { $0.headerTimeout = .milliseconds(100) }) { authority in
-            let text = try await RawConnection.blocking {
+            let answer = try await RawConnection.blocking {
                 let connection = try RawConnection(authority, sending: "GET /tables/T HTTP/1.1\r\n")
                 for _ in 0..<10_000 where !connection.waits(milliseconds: 5) { connection.send("a") }
-                return try connection.receiveToEnd()
+                // The connection is reset if a byte arrives after the server has closed it.
+                return try connection.receiveAnswer()
             }
-            #expect(RawAnswer(text)?.status == 408)
+            #expect(answer.status == 408)
         }
     }
 
@@ -249,11 +258,10 @@ struct ServerLimitTests {
     @Test("A client that sends requests without receiving is not read further")
     func doesNotReceive() async throws {
         try await serving { authority in
+            let row = #"{"id":"a","text":"\#(String(repeating: "a", count: 200_000))"}"#
+            #expect(try await send(.post, "/tables/T", to: authority, body: row).response.status == .created)
             try await RawConnection.blocking {
                 let connection = try RawConnection(authority, sendLimit: 1)
-                let row = #"{"id":"a","text":"\#(String(repeating: "a", count: 200_000))"}"#
-                connection.send(Self.post(row.utf8.count) + row)
-                #expect(try connection.receiveAnswer().status == 201)
                 // More than the buffers of the sockets hold.
                 let long = "A: \(String(repeating: "a", count: 60_000))\r\n"
                 let request = RawConnection.get("/tables/T/a", headers: long)

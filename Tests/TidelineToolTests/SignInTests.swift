@@ -9,7 +9,7 @@ import TidelineTestSupport
 @testable import TidelineTool
 
 /// `tideline serve` with a sign-in, run as a process, and its clients.
-@Suite("Sign-in", .timeLimit(.minutes(5)))
+@Suite("Sign-in", .timeLimit(.minutes(15)))
 struct SignInTests {
     let tool: Tool
 

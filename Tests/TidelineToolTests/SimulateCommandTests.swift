@@ -6,7 +6,7 @@ import TidelineSimulation
 
 @testable import TidelineTool
 
-@Suite("tideline simulate", .timeLimit(.minutes(5)))
+@Suite("tideline simulate", .timeLimit(.minutes(15)))
 struct SimulateCommandTests {
     let tool: Tool
     /// The folder of temporary files of the command.

@@ -6,7 +6,7 @@ import TidelineTestSupport
 @testable import TidelineTool
 
 /// The program of the tutorial *An app in sixty lines*.
-@Suite("An app in sixty lines", .timeLimit(.minutes(5)))
+@Suite("An app in sixty lines", .timeLimit(.minutes(15)))
 struct TodoAppTests {
     @Test("The article contains exactly the program, which has at most sixty lines")
     func article() throws {

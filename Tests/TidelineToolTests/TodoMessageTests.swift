@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import TidelineSQLite
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineTool
 
@@ -132,9 +133,7 @@ struct TodoMessageTests {
         // The server accepts the connection but does not answer.
         server.signal(SIGSTOP)
         let sync = try tool.startTodo("sync", "--url", url)
-        var attempts: Int64 = 0
-        for _ in 1...200 where attempts == 0 { attempts = try tool.report().pending[0].attempts }
-        #expect(attempts == 1)
+        try waitUntil("the request of the sync") { try tool.report().pending[0].attempts == 1 }
         #expect(try tool.todo("status").out.contains("insert, tried 1 time"))
         sync.signal(SIGINT)
         #expect(sync.wait() == 130)

@@ -13,7 +13,7 @@ import TidelineTestSupport
 private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// Tokens with real signatures, valid and not.
-@Suite("Tokens", .timeLimit(.minutes(5)))
+@Suite("Tokens", .timeLimit(.minutes(15)))
 struct TokenVerifierTests {
     private static func verifier(_ keys: [VerificationKey]) -> TokenVerifier {
         TokenVerifier(keys: VerificationKeys(keys, logger: logger))
@@ -236,7 +236,7 @@ struct TokenVerifierTests {
 }
 
 /// Key sets that change.
-@Suite("Key sets", .timeLimit(.minutes(5)))
+@Suite("Key sets", .timeLimit(.minutes(15)))
 struct KeySetTests {
     /// A clock that moves only when it is set.
     private final class Clock: Sendable {

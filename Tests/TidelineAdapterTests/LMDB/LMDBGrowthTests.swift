@@ -9,7 +9,8 @@ import TidelineTestSupport
 
 /// Tests that the map grows automatically without losing a transaction.
 @Suite struct LMDBGrowthTests {
-    private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
+    private static let tiny = LMDBOptions(
+        durability: .none, mapSize: 1 << 16, busyTimeout: .seconds(WaitLimit.seconds))
 
     private let folder: TemporaryFolder
     private let engine: LMDBEngine

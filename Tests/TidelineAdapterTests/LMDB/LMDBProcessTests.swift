@@ -15,13 +15,14 @@ import TidelineTestSupport
 
     init() throws { folder = try TemporaryFolder() }
 
-    private static let tiny = LMDBOptions(durability: .none, mapSize: 1 << 16)
+    private static let tiny = LMDBOptions(
+        durability: .none, mapSize: 1 << 16, busyTimeout: .seconds(WaitLimit.seconds))
 
     /// A process that retries its transaction after its map grew holds a lock on the file.
     @Test func aWriterWaitsForAProcessWhoseMapGrows() throws {
         let engine = try LMDBEngine(path: folder.path, options: Self.tiny)
         try engine.write { try $0.put(key(1, "a"), [1]) }
-        let file = open("\(folder.path)/data.mdb", O_RDWR)
+        let file = open("\(folder.path)/data.mdb", O_RDWR | O_CLOEXEC)
         #expect(file >= 0 && tideline_lmdb_flock(file, LOCK_EX) == 0)
         let isReleased = Mutex(false)
         let started = DispatchSemaphore(value: 0)
@@ -35,6 +36,8 @@ import TidelineTestSupport
         try started.finish()
         for _ in 0..<5000 { #expect(try engine.read { try $0.value(key(1, "a")) } == [1]) }
         isReleased.withLock { $0 = true }
+        // A process that is being started has a copy of the descriptor, so closing it may not release the lock.
+        #expect(tideline_lmdb_flock(file, LOCK_UN) == 0)
         close(file)
         try ended.finish()
         #expect(sawRelease.withLock { $0 })

@@ -22,8 +22,9 @@ import TidelineTestSupport
             process: StoreProcess.probe("postgresql:\(connection)"), damagesFiles: false,
             destroy: { directory in
                 var options = options(directory)
-                // A store that is open stays open during the checks.
-                options.busyTimeout = .seconds(1)
+                // A store that is open stays open during the checks. On a busy machine, the server ends the connections
+                // of a closed one seconds later.
+                options.busyTimeout = .seconds(5)
                 try PostgreSQLStore.destroy(connection: connection, options: options)
             },
             open: { try PostgreSQLStore(connection: connection, options: options($0)) })
@@ -48,7 +49,7 @@ import TidelineTestSupport
     }
 
     private static func options(_ directory: String) -> PostgreSQLOptions {
-        PostgreSQLOptions(schema: schemaName(ofFolder: directory))
+        .patient(schema: schemaName(ofFolder: directory))
     }
 
     private static func number(_ name: String) -> UInt64? {

@@ -75,9 +75,9 @@ import TidelineTestSupport
         let server = try TestServer(settings: ["synchronous_standby_names=missing"])
         defer { server.end() }
         let local = "\(server.connection()) options='-c synchronous_commit=local'"
-        let preparing = try PostgreSQLStore(connection: local)
+        let preparing = try PostgreSQLStore(connection: local, options: .patient())
         try preparing.define([Self.table])
-        let store = try PostgreSQLStore(connection: server.connection())
+        let store = try PostgreSQLStore(connection: server.connection(), options: .patient())
         let before = try #require(try store.externalCommits?.number())
         let watcher = Thread {
             // Ends the connection as soon as it waits for the replica.
@@ -103,7 +103,7 @@ import TidelineTestSupport
     @Test func aStoreIsOpenedAfterTheWritesInProgress() throws {
         let server = try TestServer()
         defer { server.end() }
-        let store = try PostgreSQLStore(connection: server.connection())
+        let store = try PostgreSQLStore(connection: server.connection(), options: .patient())
         try store.define([Self.table])
         let opened = DispatchSemaphore(value: 0)
         let rows = Mutex<[String]>([])
@@ -111,7 +111,8 @@ import TidelineTestSupport
             try writer.upsert(["id": "1"], into: "t")
             Thread.detachNewThread {
                 defer { opened.signal() }
-                guard let other = try? PostgreSQLStore(connection: server.connection()) else { return }
+                guard let other = try? PostgreSQLStore(connection: server.connection(), options: .patient())
+                else { return }
                 let ids = try? ids(other)
                 rows.withLock { $0 = ids ?? [] }
                 try? other.close()
@@ -133,7 +134,7 @@ import TidelineTestSupport
     @Test func commitsSurviveTheDeathOfTheServer() throws {
         let server = try TestServer()
         defer { server.end() }
-        let store = try PostgreSQLStore(connection: server.connection())
+        let store = try PostgreSQLStore(connection: server.connection(), options: .patient())
         #expect(store.capabilities.durability == .full)
         try store.define([Self.table])
         for round in 0..<3 {

@@ -16,7 +16,7 @@ import TidelineTestStores
         for name in names { row[name] = .string(name) }
         try store.write { try $0.upsert(row, into: "xmin") }
         try store.close()
-        let reopened = try PostgreSQLStore(connection: connection)
+        let reopened = try PostgreSQLStore(connection: connection, options: .patient())
         for name in names {
             let query = TableQuery("xmin").filter(.column(name) == .value(name)).order(by: name)
             #expect(try reopened.read { try $0.rows(matching: query) }.rows.map { $0[name]?.string } == [name])
@@ -30,7 +30,7 @@ import TidelineTestStores
         let schemas = tables.map {
             TableSchema($0, columns: columns.map { .string($0) }, indexes: [IndexSchema(columns)])
         }
-        let store = try PostgreSQLStore(connection: connection)
+        let store = try PostgreSQLStore(connection: connection, options: .patient())
         try store.define(schemas)
         for (number, table) in tables.enumerated() {
             try store.write { writer in
@@ -40,7 +40,7 @@ import TidelineTestStores
             }
         }
         try store.close()
-        let reopened = try PostgreSQLStore(connection: connection)
+        let reopened = try PostgreSQLStore(connection: connection, options: .patient())
         #expect(try reopened.tables().map(\.name) == tables)
         for (number, table) in tables.enumerated() {
             let query = TableQuery(table).filter(
@@ -55,7 +55,7 @@ import TidelineTestStores
             TableSchema(tables[0], columns: columns.map { .string($0) } + [.int(Self.beginning + "e")])
         ])
         try reopened.close()
-        try PostgreSQLStore.destroy(connection: connection)
+        try PostgreSQLStore.destroy(connection: connection, options: .patient())
         let left = try PlainConnection(connection).query("SELECT 1 FROM pg_tables WHERE schemaname = 'tideline'")
         #expect(left.isEmpty)
     }

@@ -67,7 +67,7 @@ import TidelineTestSupport
         let connection = try server.makeDatabase()
         let visiting = connection.replacing("user=postgres", with: "user=visitor")
         expectError(.readOnly) { _ = try PostgreSQLStore(connection: visiting) }
-        let store = try PostgreSQLStore(connection: connection)
+        let store = try PostgreSQLStore(connection: connection, options: .patient())
         try store.define([TableSchema("t", columns: [])])
         try PlainConnection(connection).query(
             "GRANT USAGE ON SCHEMA tideline TO visitor; GRANT SELECT ON ALL TABLES IN SCHEMA tideline TO visitor")
@@ -81,7 +81,7 @@ import TidelineTestSupport
         let connection = try TestServer.shared.get().makeDatabase()
         let other = try PlainConnection(connection)
         try other.query("CREATE TABLE public.tideline_store (x int)")
-        let options = PostgreSQLOptions(schema: "public")
+        let options = PostgreSQLOptions.patient(schema: "public")
         expectError(.notAStore) { _ = try PostgreSQLStore(connection: connection, options: options) }
         expectError(.notAStore) { try PostgreSQLStore.destroy(connection: connection, options: options) }
         try other.query("DROP TABLE public.tideline_store; CREATE TABLE public.t (x int)")
@@ -124,8 +124,8 @@ import TidelineTestSupport
         let (store, connection) = try TestServer.makeStoreInDatabase(TableSchema("t", columns: []))
         try PlainConnection(connection).query("DROP SCHEMA tideline CASCADE")
         #expect(throws: StoreError.self) { try store.write { try $0.upsert(["id": "1"], into: "t") } }
-        try PostgreSQLStore.destroy(connection: connection)
-        let new = try PostgreSQLStore(connection: connection)
+        try PostgreSQLStore.destroy(connection: connection, options: .patient())
+        let new = try PostgreSQLStore(connection: connection, options: .patient())
         try new.define([TableSchema("u", columns: [])])
         #expect(try store.tables().map(\.name) == ["u"])
     }

@@ -20,7 +20,8 @@ struct PostgreSQLPoolerTests {
         defer { pooler.end() }
         let stores = try [.full, .normal].map {
             try PostgreSQLStore(
-                connection: pooler.connection, options: PostgreSQLOptions(durability: $0, busyTimeout: .seconds(60)))
+                connection: pooler.connection,
+                options: PostgreSQLOptions(durability: $0, busyTimeout: .seconds(300), responseTimeout: .seconds(300)))
         }
         try stores[0].define([Self.table])
         try writeAndRead(stores)
@@ -62,7 +63,7 @@ struct PostgreSQLPoolerTests {
     @Test func durabilityDoesNotDependOnTheSession() throws {
         let pooler = try Pooler(mode: "transaction", sessions: 1)
         defer { pooler.end() }
-        let store = try PostgreSQLStore(connection: pooler.connection)
+        let store = try PostgreSQLStore(connection: pooler.connection, options: .patient())
         try store.define([Self.table])
         try PlainConnection(pooler.database).query(
             """

@@ -53,7 +53,7 @@ import TidelineStore
 
     /// Does everything that a store can do.
     private func useEveryStatement(_ connection: String) throws {
-        let store = try PostgreSQLStore(connection: connection)
+        let store = try PostgreSQLStore(connection: connection, options: .patient())
         var table = TableSchema(
             "t",
             columns: [
@@ -90,7 +90,7 @@ import TidelineStore
         _ = try store.externalCommits?.number()
         try store.close()
         try PostgreSQLStore(connection: connection, options: PostgreSQLOptions(durability: .normal)).close()
-        try PostgreSQLStore.destroy(connection: connection)
+        try PostgreSQLStore.destroy(connection: connection, options: .patient())
     }
 
     /// Returns the statements in a line of the log, with `~` for each name in quotes. Statements in one message are

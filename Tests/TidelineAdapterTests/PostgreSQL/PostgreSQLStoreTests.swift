@@ -15,7 +15,7 @@ import TidelineTestStores
     @Test func eachRowIsCountedAndDeletedOnceWhateverTheOrderOfTheServer() throws {
         let plain = try TestServer.shared.get().makeDatabase()
         let settings = "-c enable_seqscan=off -c random_page_cost=2 -c cursor_tuple_fraction=1"
-        let store = try PostgreSQLStore(connection: "\(plain) options='\(settings)'")
+        let store = try PostgreSQLStore(connection: "\(plain) options='\(settings)'", options: .patient())
         let table = TableSchema("t", columns: [.int("n"), .string("text")], indexes: [["n"]])
         try store.define([table])
         let text = String(repeating: "x", count: 1_000)
@@ -37,7 +37,7 @@ import TidelineTestStores
         let server = try TestServer(settings: ["fsync=off", "log_statement=all"])
         defer { server.end() }
         try server.query("CREATE DATABASE sizes")
-        let store = try PostgreSQLStore(connection: server.connection(to: "sizes"))
+        let store = try PostgreSQLStore(connection: server.connection(to: "sizes"), options: .patient())
         try store.define([TableSchema("t", columns: [.int("n"), .string("text")], indexes: [["n"]])])
         let (short, long) = ("x", String(repeating: "x", count: 200_000))
         try store.write { writer in

@@ -103,7 +103,7 @@ import TidelineWire
         let copy = try StoreRestoration(keepsTimestamps: true).run(from: file, to: locations[1])
         #expect(copy.rowCount == rows.count)
         let restored = try PostgreSQLStore(
-            connection: server.connection(), options: PostgreSQLOptions(schema: schemas[1]))
+            connection: server.connection(), options: .patient(schema: schemas[1]))
         #expect(try restored.read { try $0.rows(matching: TableQuery("Item")).rows } == rows)
         try restored.close()
         let again = #expect(throws: ToolError.self) {
@@ -114,7 +114,7 @@ import TidelineWire
 
     /// Creates the store of a server, and returns its rows.
     private static func fill(_ server: TestServer, _ schema: String) throws -> [Row] {
-        let store = try PostgreSQLStore(connection: server.connection(), options: PostgreSQLOptions(schema: schema))
+        let store = try PostgreSQLStore(connection: server.connection(), options: .patient(schema: schema))
         defer { try? store.close() }
         var mark = StoreRole.serverMark
         mark.columns = [.timestamp("clock"), .string("definition"), .int("revision")]

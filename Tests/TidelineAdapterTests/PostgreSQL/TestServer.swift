@@ -3,6 +3,7 @@ import CPostgreSQL
 import Testing
 import TidelinePostgreSQL
 import TidelineStore
+import TidelineTestSupport
 
 @testable import TidelineTool
 
@@ -26,7 +27,7 @@ extension DatabaseServer {
 
     /// Opens a store in a schema of its own.
     static func makeStore(_ tables: TableSchema...) throws -> PostgreSQLStore {
-        let options = PostgreSQLOptions(schema: "s\(UInt64.random(in: 0 ... .max))")
+        let options = PostgreSQLOptions.patient(schema: "s\(UInt64.random(in: 0 ... .max))")
         let store = try PostgreSQLStore(connection: try shared.get().connection(), options: options)
         try store.define(tables)
         return store
@@ -34,12 +35,20 @@ extension DatabaseServer {
 
     /// Opens a store in a database of its own, and returns the connection string as well.
     static func makeStoreInDatabase(
-        _ tables: TableSchema..., options: PostgreSQLOptions = .init()
+        _ tables: TableSchema..., options: PostgreSQLOptions = .patient()
     ) throws -> (PostgreSQLStore, String) {
         let connection = try shared.get().makeDatabase()
         let store = try PostgreSQLStore(connection: connection, options: options)
         try store.define(tables)
         return (store, connection)
+    }
+}
+
+extension PostgreSQLOptions {
+    /// Options for tests of a server that responds, which takes long on a busy machine.
+    static func patient(schema: String = PostgreSQLOptions().schema) -> PostgreSQLOptions {
+        let limit = Duration.seconds(WaitLimit.seconds)
+        return PostgreSQLOptions(schema: schema, busyTimeout: limit, responseTimeout: limit)
     }
 }
 

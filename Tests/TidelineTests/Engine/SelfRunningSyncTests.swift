@@ -63,6 +63,7 @@ struct SelfRunningSyncTests {
         try await suspendUntil("the first pull") { client.statusKind == "idle" }
         for number in 0..<3 {
             try await other.items.insert(["id": .string("\(number)"), "text": .string("\(number)")])
+            // The next edit may meet the transaction that stores the outcome.
             try await suspendUntil("the push") { try world.serverTexts().count == number + 1 }
         }
         client.transport.inspect { _, body in

@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import Testing
+import TidelineTestSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -11,7 +12,7 @@ import Musl
 
 /// A byte-level connection to a local server, for clients that an HTTP library cannot imitate.
 ///
-/// Its calls block for at most 30 seconds. ``blocking(_:)`` keeps them off the threads of the server.
+/// Its calls block for at most ``WaitLimit/seconds``. ``blocking(_:)`` keeps them off the threads of the server.
 final class RawConnection: Sendable {
     private let socket: Int32
 
@@ -24,11 +25,11 @@ final class RawConnection: Sendable {
     ///   - authority: `127.0.0.1:PORT`, alone or after `http://`.
     ///   - text: The text to send at once.
     ///   - sendLimit: The maximum time in seconds to wait until the server accepts bytes.
-    init(_ authority: String, sending text: String = "", sendLimit: Int = 30) throws {
+    init(_ authority: String, sending text: String = "", sendLimit: Int = Int(WaitLimit.seconds)) throws {
         let port = try #require(authority.split(separator: ":").last.flatMap { UInt16($0) })
         socket = Self.open()
         try Self.require(socket >= 0, "socket")
-        for (option, seconds) in [(SO_RCVTIMEO, 30), (SO_SNDTIMEO, sendLimit)] {
+        for (option, seconds) in [(SO_RCVTIMEO, Int(WaitLimit.seconds)), (SO_SNDTIMEO, sendLimit)] {
             var limit = timeval(tv_sec: seconds, tv_usec: 0)
             setsockopt(socket, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
@@ -46,7 +47,9 @@ final class RawConnection: Sendable {
 
     deinit { close(socket) }
 
-    private static func open() -> Int32 { Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    private static func open() -> Int32 {
+        Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    }
 
     private static func require(_ holds: Bool, _ call: String) throws {
         guard holds else { throw Failure(call: call, number: errno) }

@@ -24,11 +24,15 @@ func serving(
     _ body: @escaping @Sendable (String) async throws -> Void
 ) async throws {
     let store = try SQLiteStore.inMemory()
+    var limits = limits
+    // A handshake takes long on a busy machine. A test of this limit sets a shorter one.
+    if limits.headerTimeout == ServerLimits().headerTimeout { limits.headerTimeout = .seconds(300) }
     var server = makeServer(limits: limits, servesMetrics: servesMetrics)
     server.compresses = compresses
     server.identity = identity
     if let logger { server.logger = logger }
-    var options = TableServiceOptions(maximumBodySize: limits.maximumBodySize)
+    var options = TableServiceOptions(
+        maximumBodySize: limits.maximumBodySize, maximumQueryTime: .seconds(300))
     options.onCommit = server.onCommit
     let service = try TableService(store: store, options: options)
     if closesStore { try store.close() }

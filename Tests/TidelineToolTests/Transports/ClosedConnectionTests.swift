@@ -4,7 +4,7 @@ import Testing
 import Tideline
 
 /// Connections that are kept open between requests, and that the server closes without notice.
-@Suite("Transports: closed connections", .timeLimit(.minutes(5)))
+@Suite("Transports: closed connections", .timeLimit(.minutes(15)))
 struct ClosedConnectionTests {
     private static let body = Array("[]".utf8)
 
@@ -23,7 +23,7 @@ struct ClosedConnectionTests {
         try await server.serve { port in
             let transport = kind.makeTransport()
             for _ in 1...2 {
-                let answer = try await transport.send(request(.get, port: port), body: nil, timeout: .seconds(60))
+                let answer = try await transport.send(request(.get, port: port), body: nil, timeout: .seconds(300))
                 #expect(answer.body == Self.body)
             }
         }
@@ -38,9 +38,9 @@ struct ClosedConnectionTests {
         try await server.serve { port in
             let transport = TransportKind.asyncHTTPClient.makeTransport()
             let sent = request(method, port: port)
-            _ = try await transport.send(sent, body: Self.body, timeout: .seconds(60))
+            _ = try await transport.send(sent, body: Self.body, timeout: .seconds(300))
             let error = await #expect(throws: TransportError.self) {
-                try await transport.send(sent, body: Self.body, timeout: .seconds(60))
+                try await transport.send(sent, body: Self.body, timeout: .seconds(300))
             }
             #expect(error?.code == .connection, "\(String(describing: error))")
         }
@@ -57,10 +57,10 @@ struct ClosedConnectionTests {
         try await server.serve { port in
             let transport = TransportKind.asyncHTTPClient.makeTransport()
             for _ in 1...200 {
-                let answer = try await transport.send(request(.get, port: port), body: nil, timeout: .seconds(60))
+                let answer = try await transport.send(request(.get, port: port), body: nil, timeout: .seconds(300))
                 #expect(answer.body == Self.body)
                 do {
-                    _ = try await transport.send(request(.post, port: port), body: Self.body, timeout: .seconds(60))
+                    _ = try await transport.send(request(.post, port: port), body: Self.body, timeout: .seconds(300))
                 } catch let error as TransportError {
                     // The write may have been sent. One that was not is sent on a new connection.
                     #expect(error.code == .connection && !error.message.contains("closed channel"), "\(error)")

@@ -9,7 +9,7 @@ import Tideline
 import TidelineAsyncHTTPClient
 
 /// Responses of HTTP/2 as their blocks of header fields, valid or not.
-@Suite("Transports: responses of HTTP/2", .timeLimit(.minutes(5)))
+@Suite("Transports: responses of HTTP/2", .timeLimit(.minutes(15)))
 struct HTTP2ResponseTests {
     typealias Block = [(String, String)]
 
@@ -50,7 +50,7 @@ struct HTTP2ResponseTests {
         }
         let port = try #require(listener.localAddress?.port)
         let request = HTTPRequest(method: .get, scheme: "https", authority: "127.0.0.1:\(port)", path: "/")
-        return try await transport.send(request, body: nil, timeout: .seconds(60))
+        return try await transport.send(request, body: nil, timeout: .seconds(300))
     }
 
     @Test(
