@@ -93,8 +93,8 @@ extension LocalStore {
 
 /// The commits of other processes, and of other stores over the same files, as one open store sees them.
 public struct ExternalCommits: Sendable {
-    /// The path of a small file by which the processes that share the files tell each other that they have committed,
-    /// or `nil`.
+    /// The path of a small file by which the processes that share the files tell each other to look for commits, or
+    /// `nil`.
     ///
     /// An observed store creates the file, and maps it into memory. It then sees the commits of other observed stores
     /// at once, and needs to compare ``number`` only a few times a second, for programs that write without one. The
