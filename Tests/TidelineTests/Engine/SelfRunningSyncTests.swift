@@ -77,6 +77,39 @@ struct SelfRunningSyncTests {
         await client.client.stop()
     }
 
+    @Test("S1 a correction by another process while the push goes on is pushed", arguments: StoreKind.sharing)
+    func correctedDuringPush(_ stores: StoreKind) async throws {
+        let world = try World(stores)
+        let files = try StoreFiles(stores)
+        let configure: @Sendable (inout SyncOptions) -> Void = { $0.environment = SyncEnvironment() }
+        let client = try await world.makeClient(store: try files.open(), configure: configure)
+        let other = try await world.makeClient(store: try files.open(), configure: configure)
+        client.transport.inspect { _, body in
+            if body.contains("poison") { return .answer(.answer(400, #"{"error":"no"}"#)) }
+            if body.contains("slow") {
+                try? await suspendUntil("the rejection") { try await client.client.operationErrors().count == 1 }
+                try? await other.items.update(id: "p") { $0["text"] = "harmless" }
+                // Time for the sync to look at the queue. If it looks later, the correction is found in any case.
+                try? await Task.sleep(for: .seconds(1))
+            }
+            return nil
+        }
+        var settings = SyncSettings(listensToServer: false)
+        settings.pull.push.maxInFlight = 1
+        try await client.client.start([SyncSubscription("TodoItem", interval: nil)], settings: settings)
+        // The sync knows the newest operation once it has looked.
+        try await other.items.insert(["id": "a", "text": "first"])
+        try await suspendUntil("the push") { try world.serverTexts() == ["first"] }
+        try await other.client.transaction { transaction in
+            for text in ["poison", "slow"] {
+                try transaction.insert(
+                    ["id": .string(String(text.prefix(1))), "text": .string(text)], into: "TodoItem")
+            }
+        }
+        try await suspendUntil("the correction") { try world.serverTexts().sorted() == ["first", "harmless", "slow"] }
+        await client.client.stop()
+    }
+
     @Test("S1 many local changes in a short time are pushed together", arguments: StoreKind.perEngine)
     func debounce(_ stores: StoreKind) throws {
         try VirtualWorld.run(stores) { virtual, client in
