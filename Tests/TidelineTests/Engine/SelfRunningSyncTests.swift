@@ -50,14 +50,19 @@ struct SelfRunningSyncTests {
         }
     }
 
-    @Test("S1 an edit by another process is pushed at once", arguments: StoreKind.sharing)
-    func otherProcess(_ stores: StoreKind) async throws {
+    /// Makes two clients over the same files, which see each other's commits in real time.
+    private func makeSharing(_ stores: StoreKind) async throws -> (World, Client, other: Client) {
         let world = try World(stores)
         let files = try StoreFiles(stores)
-        // The commits of others are seen in real time.
         let configure: @Sendable (inout SyncOptions) -> Void = { $0.environment = SyncEnvironment() }
         let client = try await world.makeClient(store: try files.open(), configure: configure)
         let other = try await world.makeClient(store: try files.open(), configure: configure)
+        return (world, client, other)
+    }
+
+    @Test("S1 an edit by another process is pushed at once", arguments: StoreKind.sharing)
+    func otherProcess(_ stores: StoreKind) async throws {
+        let (world, client, other) = try await makeSharing(stores)
         let settings = SyncSettings(listensToServer: false)
         try await client.client.start([SyncSubscription("TodoItem", interval: nil)], settings: settings)
         try await suspendUntil("the first pull") { client.statusKind == "idle" }
@@ -79,11 +84,7 @@ struct SelfRunningSyncTests {
 
     @Test("S1 a correction by another process while the push goes on is pushed", arguments: StoreKind.sharing)
     func correctedDuringPush(_ stores: StoreKind) async throws {
-        let world = try World(stores)
-        let files = try StoreFiles(stores)
-        let configure: @Sendable (inout SyncOptions) -> Void = { $0.environment = SyncEnvironment() }
-        let client = try await world.makeClient(store: try files.open(), configure: configure)
-        let other = try await world.makeClient(store: try files.open(), configure: configure)
+        let (world, client, other) = try await makeSharing(stores)
         client.transport.inspect { _, body in
             if body.contains("poison") { return .answer(.answer(400, #"{"error":"no"}"#)) }
             if body.contains("slow") {
