@@ -100,7 +100,7 @@ final class Environment: @unchecked Sendable {
             isFolderLocked
             ? nil : try? folder.locked(isCancellable: false) { () throws(StoreError) in mdb_env_close(handle) }
         if isClosed == nil { mdb_env_close(handle) }
-        // The lock was waited for once.
+        // If the lock was not released in time, it is not waited for again: the record then claims less than it could.
         if isClosed != nil, isCounted || isIntact, !isReadOnly {
             CleanShutdownMarker.close(folder, isCounted: isCounted, isIntact: isIntact && !isBroken)
         }
