@@ -144,7 +144,8 @@ struct TrustTests {
             Script(
                 "T4 a row that was removed because the service did not show it comes back: \(policy.name)",
                 "clock 600; insert b=new; push; pull q; update a=mine; erase a; \(push); texts [new]",
-                "plant a@0 text=back; pull q; texts [back, new]; result stored=1; pull q; result requests=1 stored=0"
+                "plant a@0 text=back; pull q; texts [back, new]; result stored=1 writes=2",
+                "pull q; result requests=1 stored=0"
             ).with { $0.conflictPolicy = policy }
         } + [
             Script(

@@ -21,8 +21,8 @@ extension PullRun {
         var repair = TableRepair(comparison: comparison, skipped: comparison.pending)
         let wanted = comparison.missing + comparison.different
         let fetched = try await fetch(wanted)
-        repair.rowsStored += fetched.stored
-        repair.rowsRemoved += fetched.removed
+        repair.rowsStored += fetched.rowsStored
+        repair.rowsRemoved += fetched.rowsRemoved
         guard !leavers.rows.isEmpty else { return repair }
         let removed = Set(try await remove(leavers))
         repair.rowsRemoved += removed.count
@@ -34,14 +34,15 @@ extension PullRun {
     func fetchHidden(_ ids: [String], _ result: inout PullResult) async throws {
         let fetched = try await fetch(mayShow(ids) ? ids : [])
         let (tokens, table, queryID) = (puller.tokens, schema.name, queryID ?? "")
-        try await puller.database.writing { writer in
-            guard let token = try tokens.token(table: table, queryID: queryID, in: writer) else { return }
+        let isForgotten = try await puller.database.writing { writer in
+            guard let token = try tokens.token(table: table, queryID: queryID, in: writer) else { return false }
             var next = token
             next.hidden = token.hidden.map { $0.filter { !ids.contains($0) } }.flatMap { $0.isEmpty ? nil : $0 }
-            _ = try tokens.replace(token, with: next, table: table, queryID: queryID, in: writer)
+            return try tokens.replace(token, with: next, table: table, queryID: queryID, in: writer)
         }
-        result.rowsStored += fetched.stored
-        result.writes += 1
+        result.rowsStored += fetched.rowsStored
+        result.rowsRemoved += fetched.rowsRemoved
+        result.writes += fetched.writes + (isForgotten ? 1 : 0)
     }
 
     /// Returns whether the server may show any of some rows again. A custom dialect, which may not be able to filter by
@@ -58,18 +59,21 @@ extension PullRun {
     }
 
     /// Fetches the rows of the query with the given identifiers.
-    private func fetch(_ ids: [String]) async throws -> (stored: Int, removed: Int) {
+    ///
+    /// - Returns: The numbers of rows that were stored and removed, and of transactions.
+    private func fetch(_ ids: [String]) async throws -> PullResult {
         var settings = settings
         settings.removesLeavers = nil
-        var (stored, removed) = (0, 0)
+        var total = PullResult()
         for part in try ids.isEmpty ? [] : parts(of: ids, matching: query.predicate) {
             let query = TableQuery(schema.name, predicate: part)
             let plan = PullPlan(query: query, queryID: nil, settings: settings, schema: schema)
             let result = try await PullRun(puller: puller, plan: plan).run()
-            stored += result.rowsStored
-            removed += result.rowsRemoved
+            total.rowsStored += result.rowsStored
+            total.rowsRemoved += result.rowsRemoved
+            total.writes += result.writes
         }
-        return (stored, removed)
+        return total
     }
 }
 
