@@ -90,6 +90,18 @@ struct SimulationTests {
         try await expectRepetition(seed, with: "sync itself", Self.syncing)
     }
 
+    @Test("The same seed gives the same failure with a server that makes the identifiers", arguments: UInt64(1)...5)
+    func repeatsMadeIDs(seed: UInt64) async throws {
+        var timelines: Set<[String]> = []
+        for _ in 0...2 {
+            let failure = await #expect(throws: SimulationFailure.self) {
+                try await Simulation(seed: seed) { $0.servers = [.makesIDs] }.run()
+            }
+            timelines.insert(try #require(failure).timeline)
+        }
+        #expect(timelines.count == 1)
+    }
+
     private static func syncing(_ world: inout SimulatedWorld) {
         world.steps = 40
         world.action("sync itself", weight: 20) { device in

@@ -6,7 +6,11 @@ internal import TidelineWire
 
 extension ServiceBehavior {
     /// The behavior of a server with quirks.
-    init(_ quirks: ServerQuirks) {
+    ///
+    /// - Parameter makeID: Makes the identifiers for ``ServerQuirks/makesIDs``.
+    init(
+        _ quirks: ServerQuirks, makeID: @escaping @Sendable () -> String = { String(UInt32.random(in: 1 ... .max)) }
+    ) {
         self.init()
         leavesTombstones = !quirks.contains(.hardDelete)
         request = { request in
@@ -20,7 +24,7 @@ extension ServiceBehavior {
         }
         row = { row, isInsert in
             var row = quirks.contains(.roundsIntegers) ? Self.rounded(row) : row
-            if isInsert, quirks.contains(.makesIDs) { row.id = .string(String(UInt32.random(in: 1 ... .max))) }
+            if isInsert, quirks.contains(.makesIDs) { row.id = .string(makeID()) }
             return row
         }
         if quirks.contains(.refusesAnyMatch) { allows = { $0 != .any && $0.allows($1) } }

@@ -21,7 +21,8 @@ final class SimulatedServer: Sendable {
         var offset: Duration = .zero
         /// The delay between the stamp and the commit of the current request.
         var commitDelay: Duration = .zero
-        var versions = 0
+        /// The last number of a version or an identifier.
+        var number = 0
         var changes: [SimulatedStore.Change] = []
     }
 
@@ -64,10 +65,11 @@ final class SimulatedServer: Sendable {
         }
     }
 
-    private func nextVersion() -> String {
+    /// Returns the next number for a version or an identifier.
+    private func nextNumber() -> Int {
         state.withLock { state in
-            state.versions += 1
-            return "v\(state.versions)"
+            state.number += 1
+            return state.number
         }
     }
 
@@ -101,9 +103,9 @@ final class SimulatedServer: Sendable {
                 })
         }
         var options = TableServiceOptions(schemas: schema, maximumQueryTime: .seconds(3600))
-        options.reproduce(quirks)
-        options.makeVersion = { [weak self] in self?.nextVersion() ?? "" }
-        options.makeID = { [weak self] in "s\(self?.nextVersion() ?? "")" }
+        options.behavior = ServiceBehavior(quirks) { [weak self] in String(self?.nextNumber() ?? 0) }
+        options.makeVersion = { [weak self] in "v\(self?.nextNumber() ?? 0)" }
+        options.makeID = { [weak self] in "s\(self?.nextNumber() ?? 0)" }
         options.clock = clock
         let service = try TableService(store: store, options: options)
         return { request, body in

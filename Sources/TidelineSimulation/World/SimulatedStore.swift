@@ -113,7 +113,9 @@ final class SimulatedStore: StoreLayer {
         @discardableResult
         func delete(matching query: TableQuery) throws -> Int {
             try generation.pass()
-            return try base.delete(matching: query)
+            guard recorder.observes(query.table) else { return try base.delete(matching: query) }
+            let ids = try base.rows(matching: query.select("id")).rows.compactMap(\.id)
+            return try delete(ids: ids, from: query.table)
         }
     }
 }
