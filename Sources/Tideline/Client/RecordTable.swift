@@ -109,8 +109,8 @@ public struct RecordTable<Record: TableRecord>: Sendable {
         try await fetch(Set(references(of: records, in: reference(Other.columns).name)))
     }
 
-    /// Returns the records of this table that reference other records, with one query. Rows that do not fit the type
-    /// are not among them; see ``fetch(_:unreadable:)``.
+    /// Returns the records of this table that reference other records, in one read transaction. Rows that do not fit
+    /// the type are not among them; see ``fetch(_:unreadable:)``.
     ///
     /// ```swift
     /// let items = try await todos.fetch(referencing: lists) { $0.list }  // [TodoList.ID: [TodoItem]]

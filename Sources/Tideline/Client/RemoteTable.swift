@@ -5,8 +5,9 @@ internal import TidelineWire
 /// A table on the server, used directly. Every call sends a request and bypasses the local store and the queue.
 ///
 /// If the local store defines the table, rows have the types of that definition, and other columns of the server are
-/// omitted. Without a definition, rows have all columns of the server with types that follow from the JSON, and
-/// identifiers may be integers, as in tables of old servers.
+/// omitted, or in the column `__extra` if the table has it, as with ``ServerDialect/datasync3``. Without a definition,
+/// rows have all columns of the server with types that follow from the JSON, and identifiers may be integers, as in
+/// tables of old servers.
 ///
 /// Every call throws ``SyncError``:
 /// - ``SyncError/Code/invalidArgument``, before anything is sent, for a blank table name and for an identifier, row,

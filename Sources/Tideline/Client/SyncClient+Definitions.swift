@@ -15,11 +15,11 @@ extension SyncClient {
     /// these definitions omit it or name another table for its column. The tables of one call may reference each other
     /// in any order. See <doc:References> for the order in which a push sends the rows.
     /// - Throws: ``SyncError`` with code invalidArgument for a table that cannot be synchronized: one without string
-    ///   identifiers, or without the columns `updatedAt` and `version`; with code invalidArgument, with table and
-    ///   column, for a conflict policy that does not fit a table, a reference in a column that is missing or not of
-    ///   type string, a reference to a table that is not defined, and a reference that completes a cycle between
-    ///   tables; with code store for definitions that the store rejects, such as a column whose type differs from an
-    ///   earlier definition.
+    ///   identifiers, without the columns `updatedAt` and `version`, or with the column `deleted`; with code
+    ///   invalidArgument, with table and column, for a conflict policy that does not fit a table, a reference in a
+    ///   column that is missing or not of type string, a reference to a table that is not defined, and a reference that
+    ///   completes a cycle between tables; with code store for definitions that the store rejects, such as a column
+    ///   whose type differs from an earlier definition.
     public nonisolated(nonsending) func define(_ tables: [TableSchema]) async throws {
         try await define(tables, mergeRules: [:])
     }

@@ -17,7 +17,8 @@ extension SyncClient {
     /// - Returns: The response, with a status from 200 to 299.
     /// - Throws: ``SyncError``: ``SyncError/Code/invalidArgument`` for a name or parameter that is not valid in a URL;
     ///   for a failed response ``SyncError/Code/authentication`` (401), ``SyncError/Code/network`` (408, 429, 502, 503,
-    ///   504), ``SyncError/Code/serverFailed`` (500), or ``SyncError/Code/rejected``, with ``SyncError/status``.
+    ///   504; and redirects, statuses of proxies, and web pages, which are not the service's),
+    ///   ``SyncError/Code/serverFailed`` (500), or ``SyncError/Code/rejected``, with ``SyncError/status``.
     public func invokeAPI(
         _ name: String, method: HTTPRequest.Method = .post, parameters: [(name: String, value: String)] = [],
         headers: HTTPFields = [:], body: [UInt8]? = nil

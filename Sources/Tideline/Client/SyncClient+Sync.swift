@@ -4,10 +4,10 @@ extension SyncClient {
     /// Starts a sync that keeps the subscriptions in step with the server until it is stopped.
     ///
     /// The sync pushes after local changes, and pulls each subscription at the start, at its interval, after a change
-    /// signal, when ``SyncSettings/connectivity``, if it is set, reports a network, and when ``syncNow()`` is called.
-    /// One push or group of pulls runs at a time. After a network failure, it tries again with increasing delays. Local
-    /// changes made before the start, or by another client or process that shares the store, are pushed too: at once if
-    /// the store signals its commits to other processes, and else with the next round.
+    /// signal, when ``SyncSettings/connectivity`` reports a network after there was none or after a failure, and when
+    /// ``syncNow()`` is called. One push or group of pulls runs at a time. After a network failure, it tries again with
+    /// increasing delays. Local changes made before the start, or by another client or process that shares the store,
+    /// are pushed too: at once if the store signals its commits to other processes, and else with the next round.
     ///
     /// ```swift
     /// try await client.start([SyncSubscription("TodoList", priority: 1), SyncSubscription("TodoItem")])
@@ -22,7 +22,8 @@ extension SyncClient {
     ///   - settings: See ``SyncSettings``.
     /// - Throws: ``SyncError``. Nothing is started then.
     ///   - ``SyncError/Code/invalidArgument`` if a sync is already running; for an invalid setting; for a subscription
-    ///     whose table is not defined or whose query cannot be pulled; and for two of the same table and query id.
+    ///     whose query cannot be pulled; and for two of the same table and query id.
+    ///   - ``SyncError/Code/store`` for a subscription whose table is not defined.
     ///   - ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser`` if the store belongs to others.
     public func start(_ subscriptions: [SyncSubscription], settings: SyncSettings = SyncSettings()) async throws {
         let loop = try await makeLoop(subscriptions, settings)

@@ -26,10 +26,11 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     /// shares its files (`StoreCapabilities.sharesFilesWithProcesses`).
     ///
     /// Creates the system tables in the store, which blocks for a moment. The first stored response records the
-    /// server's address and the user (``SyncOptions/userID``, ``currentUser``). After that, a client with another
-    /// server or user throws ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser``. Two addresses refer to the
-    /// same server if scheme, host, port (by default that of the scheme), and path are equal. A trailing slash and the
-    /// case of scheme and host are ignored.
+    /// server's address. It, the first local change, or the first push of pending operations records the user
+    /// (``SyncOptions/userID``, ``currentUser``). After that, a client with another server or user throws
+    /// ``SyncError/Code/otherServer`` or ``SyncError/Code/otherUser``. Two addresses refer to the same server if
+    /// scheme, host, port (by default that of the scheme), and path are equal. A trailing slash and the case of scheme
+    /// and host are ignored.
     /// - Parameters:
     ///   - url: The address of the server, `http` or `https`, to which `/tables/…` is added.
     ///   - store: The local store. The caller closes it after the last call to this client has ended.
@@ -133,8 +134,9 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     ///   - progress: Receives the progress of all pulls together after each transaction, and is finished at the end.
     /// - Returns: The results, in the order of the subscriptions.
     /// - Throws: ``SyncError``: the first error, after all pulls have ended. An error of one table leaves the others
-    ///   unaffected; after a failure of the network or the sign-in, the others are cancelled. Rows that were already
-    ///   stored stay.
+    ///   unaffected. After a failure of the network, those that run continue, and further ones begin only if one of
+    ///   them succeeds; after a failure of the sign-in, or with another server or user, the others are cancelled. Rows
+    ///   that were already stored stay.
     @discardableResult
     public func pull(
         _ subscriptions: [SyncSubscription], settings: PullSettings = PullSettings(),
@@ -171,8 +173,8 @@ public final class SyncClient<Store: LocalStore>: Sendable {
     ///   - version: The side to restore.
     ///   - decision: A decision returned by ``decisions(table:id:)``.
     /// - Throws: ``SyncError`` as a local change; with code ``SyncError/Code/noSuchRow`` if the base is not known, and
-    ///   if the decision is not recorded any more: after ``wipe()``, `forcePurge()`, ``switchServer(keepingPending:)``,
-    ///   or ``SyncOptions/maximumDecisions`` later decisions.
+    ///   if the decision is not recorded any more: after ``wipe()``, `forcePurge()`, ``switchServer(keepingPending:)``
+    ///   with `false`, or ``SyncOptions/maximumDecisions`` later decisions.
     public nonisolated(nonsending) func restore(
         _ version: ConflictDecision.Version, of decision: ConflictDecision
     ) async throws {

@@ -112,7 +112,9 @@ public final class SyncContext<Store: LocalStore>: Sendable {
     ///   - Code network, authentication, serverFailing, store, or cancelled: the push was aborted. The error includes
     ///     the errors of operations that failed before.
     ///   - Code otherProcess: another process is pushing, or has taken over this push after this process was suspended.
-    ///   - Code completedWithErrors: every operation was attempted, and some failed.
+    ///   - Code completedWithErrors: some operations failed, are in conflict since an earlier push, or wait for such an
+    ///     operation; all others were applied.
+    ///   - Code otherServer or otherUser: the store belongs to another server or user.
     ///   - Code invalidArgument: the call was made within a push, a setting is invalid, or a conflict policy names a
     ///     table or column that is not defined.
     @discardableResult

@@ -25,6 +25,7 @@ public struct SyncTable: Sendable {
     ///   - ``SyncError/Code/rowExists`` if the table or the queue already has a row with the identifier.
     ///   - ``SyncError/Code/invalidArgument``, with the column, for an invalid identifier, an unknown column, a name
     ///     that begins with `__`, or a value of the wrong type.
+    ///   - ``SyncError/Code/otherUser`` if the store belongs to another user.
     ///   - ``SyncError/Code/store`` if the store fails.
     @discardableResult
     public nonisolated(nonsending) func insert(_ row: Row) async throws -> Row {
@@ -181,7 +182,8 @@ public struct SyncTable: Sendable {
     /// Compares the local rows that match a query of this table with the server's, fetches the rows that are missing or
     /// have another version, and removes those that only the local table has.
     ///
-    /// Rows with pending operations do not change. Tokens do not change either.
+    /// Rows with pending operations do not change. Tokens do not change either, unless no row is left in the table:
+    /// then they are removed, so that the next pulls begin with the first row.
     ///
     /// - Parameters:
     ///   - query: The rows to repair, by default all. It must not have skip or limit.
@@ -230,8 +232,8 @@ public struct SyncTable: Sendable {
         }
     }
 
-    /// Removes all local rows of the table, its pending operations, their errors, and its tokens. A running sync with a
-    /// subscription of the table pulls at once.
+    /// Removes all local rows of the table, its pending operations, their errors, the decisions about its conflicts,
+    /// and its tokens. A running sync with a subscription of the table pulls at once.
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/operationInFlight`` if an operation of the table is in
     ///   flight, or may be in another process that shares the store. Nothing is removed then.

@@ -3,9 +3,11 @@ public import TidelineStore
 /// The progress of an incremental pull; see ``SyncTable/pullToken(queryID:)``.
 public struct PullToken: Sendable, Hashable, Codable {
     /// The watermark: the greatest `updatedAt` up to which all rows were applied, or `nil` before the first row and in
-    /// a ``CustomDialect``. The next pull begins there, or at ``serverDate`` minus the look-back if that is earlier.
+    /// a ``CustomDialect``. The next pull begins there, or at ``serverDate`` (or, without one, this time) minus the
+    /// look-back if that is earlier.
     public internal(set) var updatedAt: Timestamp?
-    /// The server's clock when the pull began, or `nil` if the server did not send it.
+    /// The server's clock when the pull began. For a server that sends no date, the newest timestamp of the first
+    /// response, or `nil` until the pull has ended. `nil` in a ``CustomDialect``.
     public internal(set) var serverDate: Timestamp?
     /// The filter of the query id as text; empty for all rows.
     public internal(set) var filter: String

@@ -7,7 +7,8 @@ internal import TidelineStore
 public struct SignedInUser: Sendable, Hashable, Codable {
     /// The user's identifier on the server, such as `sid:…`.
     public var userID: String
-    /// The server's token, sent as `X-ZUMO-AUTH`. It never appears in a description, log, or error of this package.
+    /// The server's token, sent as `X-ZUMO-AUTH`, or as ``CustomDialect/authentication(token:)`` returns it. It never
+    /// appears in a description, log, or error of this package.
     public var authenticationToken: String
 
     /// Creates a user with a token from the server.

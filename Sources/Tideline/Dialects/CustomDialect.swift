@@ -103,9 +103,10 @@ public protocol CustomDialect: Sendable {
 
     /// Returns the responses in the successful response to a batch, one for each request, in the order of the requests.
     ///
-    /// A response with a status of failure is the response to each request. So is a success that reports a failure of
-    /// the whole batch, such as an expired sign-in, if it cannot be divided, ``isFromService(_:)`` returns `true` for
-    /// it, and its ``meaning(of:to:)`` is not ``AnswerMeaning/Kind/done``.
+    /// After a refusal of the batch (400 to 499 without 401, 407, 408, 425, and 429), each request is sent alone. Any
+    /// other response with a status of failure is the response to each request. So is a success that reports a failure
+    /// of the whole batch, such as an expired sign-in, if it cannot be divided, ``isFromService(_:)`` returns `true`
+    /// for it, and its ``meaning(of:to:)`` is not ``AnswerMeaning/Kind/done``.
     /// - Throws: Any error if the response cannot be divided. As after a wrong number of responses, nothing else is
     ///   then known about the changes: the push ends with code network and this error, and each is sent again alone.
     func responses(in response: TransportResponse, toBatch requests: [ServerRequest]) throws -> [TransportResponse]

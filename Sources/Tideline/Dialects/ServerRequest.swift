@@ -119,7 +119,7 @@ public struct RowRequest: Sendable {
     /// The version of the server row on which the change is based. The change is only allowed if the row has this
     /// version; any other is a conflict. `nil` for any version.
     public let version: String?
-    /// The parameters of ``PushSettings/parameters``.
+    /// The parameters of ``PushSettings/parameters``; none for a lookup and an undelete.
     public internal(set) var parameters: [(name: String, value: String)]
     /// The row to replace, as JSON, which may have columns that the table no longer defines.
     let currentJSON: String?

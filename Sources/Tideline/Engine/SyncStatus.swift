@@ -17,7 +17,8 @@ public enum SyncStatus: Sendable, Hashable {
     /// reports a network.
     case offline(message: String, nextTry: Timestamp)
     /// The server requires a sign-in. Pending changes wait until ``SyncClient/signIn(provider:token:)``, a new
-    /// ``SyncClient/currentUser``, or ``SyncClient/syncNow()``.
+    /// ``SyncClient/currentUser``, ``SyncClient/syncNow()``, or a report of ``SyncSettings/connectivity``. The sync
+    /// also tries again after each ``SyncSettings/maximumRetryDelay``.
     case needsSignIn
     /// This number of operations failed and are not sent again until they change, ``SyncClient/syncNow()`` is called,
     /// the sync is started again, ``SyncSettings/connectivity`` reports a network, or the server recovers after it

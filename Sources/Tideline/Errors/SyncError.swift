@@ -79,7 +79,7 @@ public struct SyncError: Error, Sendable {
         public static let store = Code(rawValue: "store")
         /// The task or the push was cancelled. Operations that were not sent stay in the queue.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The push attempted every operation, but some failed; see ``SyncError/operationErrors``.
+        /// The push reached its end, but operations failed or are in conflict; see ``SyncError/operationErrors``.
         public static let completedWithErrors = Code(rawValue: "completedWithErrors")
         /// Three operations in a row failed because of server errors. Try again later.
         public static let serverFailing = Code(rawValue: "serverFailing")

@@ -24,8 +24,8 @@ public final class TableOperationError: Error, Sendable {
     public var message: String { record.failure.message }
     /// The time of the failure.
     public var time: Timestamp { record.time }
-    /// The underlying error. It is `nil` if there is none, and for an error that was read from the store after a
-    /// restart.
+    /// The underlying error. It is `nil` if there is none, and for an error that was read from the store: one of
+    /// ``SyncContext/operationErrors()``, or of an earlier push that is reported again.
     public var cause: (any Error)? { record.failure.cause }
     /// The row in the local table, or the deleted row for a delete.
     public var item: Row? { record.item }
@@ -46,9 +46,9 @@ public final class TableOperationError: Error, Sendable {
 
     /// Removes the operation and discards the local changes.
     ///
-    /// If the server row is known, it becomes the local row, or the base row does if the server row does not fit the
-    /// table. Otherwise the local row is removed, and the next pull with a query id requests it once more, in case the
-    /// server shows it then.
+    /// If the server row is known, it becomes the local row; otherwise, and if it does not fit the table, the base row
+    /// does. If there is neither, or the server has deleted the row, the local row is removed. If the server does not
+    /// show the row and has no tombstone, the next pull with a query id requests it once more.
     public nonisolated(nonsending) func cancelOperationAndDiscardItem() async throws { try await resolve(.discard) }
 
     /// Removes the operation and stores `item` as the local row.
@@ -62,8 +62,9 @@ public final class TableOperationError: Error, Sendable {
 
     /// Stores `item` as the local row and keeps the operation.
     ///
-    /// The base version of the operation becomes the version of `item`, or else that of ``serverItem``, so that the
-    /// next push does not cause the same conflict.
+    /// The base version of the operation becomes that of ``serverItem``, so that the next push does not cause the same
+    /// conflict; or the version of `item`, if that is neither the base version nor the version of ``item``, because the
+    /// app has read a newer row then.
     public nonisolated(nonsending) func keepOperationAndUpdateItem(_ item: Row) async throws {
         try await resolve(.keep(item))
     }

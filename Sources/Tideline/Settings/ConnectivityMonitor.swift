@@ -1,6 +1,6 @@
 /// Reports whether a network is available, so that a sync does not wait for its next retry.
 ///
-/// Reports are hints. The sync also tries without a report, and a wrong report costs at most one request in each
+/// Reports are hints. The sync also tries without a report, and a wrong report costs at most one round in each
 /// ``SyncSettings/initialRetryDelay``.
 public protocol ConnectivityMonitor: Sendable {
     /// Returns a sequence of reports: `true` each time a network becomes available or is replaced by another, `false`

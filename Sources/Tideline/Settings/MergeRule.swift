@@ -3,7 +3,7 @@ public import TidelineStore
 /// The rule of a ``ConflictPolicy/merge(_:others:deletions:)`` for a column that both sides changed differently, or,
 /// with ``sum``, alike.
 ///
-/// In all rules but ``server``, ``client``, and custom rules, null gives way to a value.
+/// In ``greatest``, ``least``, ``sum``, and ``text``, null gives way to a value. In ``union``, it is an empty array.
 public struct MergeRule: Sendable {
     enum Kind: Sendable {
         case server, client, greatest, least, sum, union, text

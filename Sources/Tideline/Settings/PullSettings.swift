@@ -80,7 +80,7 @@ public struct PullSettings: Sendable {
         /// Store all other rows and report this row in ``PullResult/skippedRows``.
         ///
         /// The local row does not change. An incremental pull continues after the row, and fetches it again when it
-        /// changes on the server. After a change of the local table, reset the token.
+        /// changes on the server. After a change of the table's columns, the next pull fetches all rows again.
         case skipAndReport
     }
 

@@ -41,12 +41,14 @@ public struct RetryPolicy: Sendable, Hashable {
 
 /// The settings of a push.
 public struct PushSettings: Sendable {
-    /// Query parameters for the URL of every request. A name must not begin with `$` or `__`.
+    /// Query parameters for the URL of each insert, update, and delete, but not of the lookup of a row or an undelete.
+    /// A name must not begin with `$` or `__`.
     public var parameters: [(name: String, value: String)]
     /// Whether operations in conflict are sent again although nothing has changed; `false` by default.
     ///
     /// An operation in conflict stays in the queue and is reported by each push. It is sent again after its row is
-    /// edited or the conflict is resolved, or if its table has a ``ConflictPolicy``.
+    /// edited or the conflict is resolved, or if its table has a ``ConflictPolicy`` that did not leave it
+    /// to the app.
     public var retriesConflicts: Bool
     /// The maximum number of operations in flight at the same time; 8 by default, and at least 1.
     ///

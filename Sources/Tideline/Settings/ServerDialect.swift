@@ -9,8 +9,9 @@
 /// Two dialects of table services are built in. For a server of another kind, conform a type to ``CustomDialect`` and
 /// create a dialect with ``init(_:)``; see <doc:SpeakingToAnotherServer>.
 ///
-/// A store can be used with one dialect after another, such as after the server was replaced. Incremental pulls then
-/// begin with the first row.
+/// A store can be used with one dialect after another. Incremental pulls begin with the first row after a change from
+/// or to a ``CustomDialect``, and after one from ``zumo2`` to ``datasync3``. Otherwise they continue: if the server was
+/// replaced by one with other rows, call ``SyncClient/switchServer(keepingPending:)``.
 public struct ServerDialect: Sendable, Hashable, CustomStringConvertible {
     let identity: any DialectIdentity
 

@@ -55,9 +55,11 @@ public struct SyncOptions: Sendable {
     /// compared in the same way; see ``SyncClient/currentUser``.
     public var userID: String?
     /// The installation identifier, sent as `X-ZUMO-INSTALLATION-ID` so that a server can identify the sender of a push
-    /// notification.
+    /// notification. Not sent with a ``CustomDialect``.
     public var installationID: String?
-    /// The headers added to every request. Those of the protocol take precedence, except for `Accept`.
+    /// The headers added to every request. They replace those that a dialect adds to every request, such as
+    /// ``CustomDialect/headers``. The headers of the single request and of its authentication take precedence over
+    /// them, except for the `Accept` of the built-in dialects.
     public var headers: HTTPFields = [:]
     /// The client's logger. Requests and responses are logged at debug level, retries at notice level.
     public var logger = Logger(label: "tideline")
@@ -81,7 +83,7 @@ public struct SyncEnvironment: Sendable {
     public var random: @Sendable () -> Double
     /// Returns the current time, used to record when an operation failed, in ``SyncStatus``, for the lease that lets
     /// one of several processes push, and for the interval of ``PullSettings/removesLeavers``. Of the delays, only that
-    /// of ``AnswerMeaning/retryAfter`` with a success depends on it.
+    /// of ``AnswerMeaning/retryAfter`` with a response that is not retried depends on it.
     public var now: @Sendable () -> Timestamp
     /// Returns a new row identifier: a lowercase UUID.
     public var makeID: @Sendable () -> String

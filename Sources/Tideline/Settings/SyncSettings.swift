@@ -1,6 +1,7 @@
 /// The settings of a sync that runs itself; see ``SyncClient/start(_:settings:)``.
 public struct SyncSettings: Sendable {
-    /// The settings of the pulls and, in ``PullSettings/push``, of the pushes.
+    /// The settings of the pulls and, in ``PullSettings/push``, of the pushes. ``PullSettings/whenPushFails`` and
+    /// ``PushSettings/whenOtherProcessPushes`` have no effect: the sync pulls in any case, and waits.
     public var pull: PullSettings
     /// The time without local changes after which they are pushed; 200 ms by default. Changes that keep coming are
     /// pushed after five times this duration.

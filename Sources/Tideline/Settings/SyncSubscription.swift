@@ -9,8 +9,8 @@ public struct SyncSubscription: Sendable {
     /// The name of the incremental pull, or `nil` to fetch all rows each time; see
     /// ``SyncTable/pull(_:queryID:settings:)``.
     public var queryID: String?
-    /// The priority. Subscriptions with a higher priority are pulled first, those with the same priority side by side;
-    /// 0 by default.
+    /// The priority; 0 by default. A running sync pulls subscriptions with a higher priority first, those with the same
+    /// priority side by side. ``SyncClient/pull(_:settings:progress:)`` begins pulls in this order.
     public var priority: Int
     /// The time between two pulls, or `nil` to pull only at the start, on request, and after a change signal; one
     /// minute by default.
