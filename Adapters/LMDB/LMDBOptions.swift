@@ -40,7 +40,8 @@ public struct LMDBOptions: Sendable {
     /// If there is too little address space, such as under `ulimit -v`, the map begins smaller. Growing waits until no
     /// read of this process is in flight, so choose a size that makes it rare.
     public var mapSize: Int
-    /// The maximum size of the map, in bytes; beyond it, ``StoreError/Code/full`` is thrown.
+    /// The maximum size of the map, in bytes, also of a new one; beyond it, ``StoreError/Code/full`` is thrown. A store
+    /// that is larger opens, but does not grow.
     public var maximumMapSize: Int
     /// The maximum number of concurrent reads in all processes; further reads wait. The process that opens the store
     /// first determines it.

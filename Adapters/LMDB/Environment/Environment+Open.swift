@@ -46,11 +46,11 @@ extension Environment {
     }
 
     private convenience init(_ folder: Folder, _ heads: FileHeads, _ options: LMDBOptions) throws(StoreError) {
-        let recorded = min(Int(heads.newest.mapSize), options.maximumMapSize)
+        let mapSize = min(max(options.mapSize, Int(clamping: heads.newest.mapSize)), options.maximumMapSize)
         var flags = MDB_NOTLS
         if options.isReadOnly { flags |= MDB_RDONLY }
         let handle = try Self.openHandle(
-            folder.path, flags: flags, mapSize: max(options.mapSize, recorded), least: heads.bytesInUse, options)
+            folder.path, flags: flags, mapSize: mapSize, least: heads.bytesInUse, options)
         do throws(StoreError) {
             let main = try Self.openMain(handle, folder.path)
             self.init(handle: handle, folder: folder, isReadOnly: options.isReadOnly, main: main)

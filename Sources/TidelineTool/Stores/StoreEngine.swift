@@ -139,10 +139,7 @@ extension StoreEngine {
         if let seconds = try settings.seconds("busy-timeout") { options.busyTimeout = seconds }
         if let bytes = try settings.bytes("map-size") { options.mapSize = bytes }
         if let bytes = try settings.bytes("maximum-map-size") { options.maximumMapSize = bytes }
-        if let bytes = access.maximumSize {
-            options.mapSize = min(options.mapSize, bytes)
-            options.maximumMapSize = bytes
-        }
+        if let bytes = access.maximumSize { options.maximumMapSize = bytes }
         return { [options] in try LMDBStore(path: path, options: options) }
     }
 

@@ -135,9 +135,10 @@ import TidelineTestSupport
         #expect(try engine.count(2) == 24_000)
     }
 
-    @Test func aMapAtItsGreatestIsFullAndTheStoreWorksOn() throws {
+    @Test(arguments: [1 << 16, LMDBOptions.commonMapSize])
+    func aMapAtItsGreatestIsFullAndTheStoreWorksOn(mapSize: Int) throws {
         let path = "\(folder.path)/own"
-        let options = LMDBOptions(durability: .none, mapSize: 1 << 16, maximumMapSize: 1 << 18)
+        let options = LMDBOptions(durability: .none, mapSize: mapSize, maximumMapSize: 1 << 18)
         let engine = try LMDBEngine(path: path, options: options)
         try engine.write { try $0.put(key(1, "small"), [1]) }
         let error = expectError(.full) {
