@@ -77,8 +77,8 @@ struct WriterTests {
         var report = report
         report.stores[0].results[1].failure?.script = (1...100).map { "line \($0)" }.joined(separator: "\n")
         let text = TerminalReport().text(of: report)
-        #expect(text.contains("        line 40\n        … 60 more lines"))
-        #expect(!text.contains("line 41"))
+        #expect(text.contains("        … 60 earlier lines; a report in JSON or HTML contains them\n        line 61\n"))
+        #expect(text.contains("line 100\n") && !text.contains("line 60\n"))
     }
 
     @Test("With --quiet, a terminal shows only failures and the summary")

@@ -37,10 +37,11 @@ public struct ConformanceReport: Sendable, Hashable, Codable {
         self.stores = stores
     }
 
-    /// Whether any store broke a promise or any check failed to run because of the suite itself.
+    /// Whether any result is a failure: a promise that does not hold and is neither known to fail nor tolerated, one
+    /// that holds although it is known to fail, or an error of the suite itself.
     public var hasFailures: Bool { stores.contains { $0.results.contains { $0.status.isFailure } } }
 
-    /// The results as text for a terminal, with the reason and the last requests of each failure.
+    /// The results as text for a terminal, with the reason and the end of the script of each failure.
     public var text: String { TerminalReport().text(of: self) }
 
     /// The failures of a strict run besides ``hasFailures``: checks that were skipped, tolerated, not run, or known to

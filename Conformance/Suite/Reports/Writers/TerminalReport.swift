@@ -2,7 +2,7 @@ package import TidelineSupport
 
 /// The end of a run for a terminal: failures with all details, the checks that did not run with reasons, and a summary.
 package struct TerminalReport: Sendable {
-    /// The maximum number of lines shown of a script; the other formats contain all of it.
+    /// The maximum number of lines shown of the end of a script; the other formats contain all of it.
     private static let scriptLines = 40
     /// The maximum number of characters shown of a line, which may contain a long value.
     private static let lineLength = 1_000
@@ -13,7 +13,7 @@ package struct TerminalReport: Sendable {
     package var style: TerminalStyle
     /// Whether skipped checks and checks that did not run are omitted.
     package var isQuiet: Bool
-    /// Whether checks that were skipped, tolerated, or not run count as failures.
+    /// Whether checks that were skipped, tolerated, not run, or known to fail count as failures.
     package var isStrict: Bool
 
     /// Creates a writer.
@@ -62,8 +62,8 @@ package struct TerminalReport: Sendable {
     private func script(_ text: String) -> [String] {
         let lines = indented(text, by: 8)
         guard lines.count > Self.scriptLines + 1 else { return lines.map(style.faint) }
-        let rest = "        … \(lines.count - Self.scriptLines) more lines; a report in JSON or HTML contains them"
-        return lines.prefix(Self.scriptLines).map(style.faint) + [rest]
+        let rest = "        … \(lines.count - Self.scriptLines) earlier lines; a report in JSON or HTML contains them"
+        return [rest] + lines.suffix(Self.scriptLines).map(style.faint)
     }
 
     private func indented(_ text: String, by count: Int) -> [String] {
