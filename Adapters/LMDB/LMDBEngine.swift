@@ -7,8 +7,8 @@ public import TidelineStore
 /// mapped into memory.
 ///
 /// Every key space is a named database, and every value is followed by a four-byte checksum over the value and its key.
-/// Readers work in snapshots of the map and never wait for a writer; there is one writer at a time across all threads
-/// and processes.
+/// Readers work in snapshots of the map and do not wait for a writer, except when the map has to grow
+/// (``LMDBOptions/mapSize``); there is one writer at a time across all threads and processes.
 ///
 /// - **The map grows automatically**, even within a transaction, up to ``LMDBOptions/maximumMapSize``. Pages of deleted
 ///   rows are reused, but the file never shrinks. During a read, pages freed by later commits are not reused, and each

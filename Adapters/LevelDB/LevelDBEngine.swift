@@ -45,9 +45,10 @@ public final class LevelDBEngine: OrderedKeyValueEngine {
     /// Opens the database in the folder at `path`, and creates both if the options allow it.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if another store or process has the folder open;
-    ///   ``StoreError/Code/notAStore`` if it belongs to another program; ``StoreError/Code/corrupt`` if it is damaged,
-    ///   or a repair of it was interrupted; ``StoreError/Code/readOnly`` if it cannot be written to;
-    ///   ``StoreError/Code/full``; otherwise ``StoreError/Code/io``, with the reason.
+    ///   ``StoreError/Code/notAStore`` if it contains other files and no LevelDB database, or one with another key
+    ///   order (``LevelDBStore`` also throws it for another program's database, which this initializer opens);
+    ///   ``StoreError/Code/corrupt`` if it is damaged, or a repair of it was interrupted; ``StoreError/Code/readOnly``
+    ///   if it cannot be written to; ``StoreError/Code/full``; otherwise ``StoreError/Code/io``, with the reason.
     public init(path: String, options: LevelDBOptions = .init()) throws {
         let folder = try DatabaseFolder(path, createsIfMissing: options.createsIfMissing)
         do throws(StoreError) {

@@ -180,11 +180,11 @@ public struct LevelDBRepair: Sendable, Hashable {
     /// How many rows each table lost, by its name. The numbers are those that the remaining files record, so they may
     /// be too small; a table whose definition was lost is not among them.
     public internal(set) var lostRows: [String: Int] = [:]
-    /// The number of damaged rows, and of rows and index entries without a table, that were moved to
-    /// `lost/entries.txt`.
+    /// The number of damaged rows and definitions, and of rows, counts, and index entries without a table, that were
+    /// moved to `lost/entries.txt`.
     public internal(set) var removedEntries: Int
     /// The number of tokens of incremental pulls that were removed.
     public internal(set) var removedTokens = 0
-    /// Whether the format record was missing or damaged.
+    /// Whether the format record, or the state of the definitions, was missing or damaged.
     public internal(set) var isFormatRecordRebuilt: Bool
 }

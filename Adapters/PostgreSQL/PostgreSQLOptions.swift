@@ -16,11 +16,11 @@ public struct PostgreSQLOptions: Sendable {
     /// How long to wait for a lock held by another connection before throwing ``StoreError/Code/busy``.
     public var busyTimeout: Duration
     /// How long to wait for a response of the server before its connection is closed and ``StoreError/Code/io`` is
-    /// thrown: at the beginning of a transaction, where ``busyTimeout`` is added if it is longer, twice as long at its
-    /// end and for statements about single rows. Queries of any size, and changes of definitions, may take longer as
-    /// long as the server responds on another connection; ``PostgreSQLReader/limitTime`` limits queries, which are
-    /// given up this time, or a second, after their limit if the server does not end them. The time for a connection
-    /// itself is `connect_timeout` of the connection string, by default 10 seconds.
+    /// thrown: at the beginning of a transaction, where the wait is at least a second longer than ``busyTimeout``,
+    /// twice as long at its end and for statements about single rows. Queries of any size, and changes of definitions,
+    /// may take longer as long as the server responds on another connection; ``PostgreSQLReader/limitTime`` limits
+    /// queries, which are given up this time, or a second, after their limit if the server does not end them. The time
+    /// for a connection itself is `connect_timeout` of the connection string, by default 10 seconds.
     public var responseTimeout: Duration
     /// The maximum number of concurrent reads, each of which uses a connection. Further reads wait for them. Writes use
     /// one connection more.

@@ -12,11 +12,11 @@ public import TidelineStore
 /// | string, JSON | `text COLLATE "C"`; U+0000 is stored as U+0001 U+0001, and U+0001 as U+0001 U+0002 |
 /// | bytes | `bytea` |
 ///
-/// The primary key of a table whose ids ignore ASCII case is the column `__key`, and an index of text uses a column
-/// `__prefix_…` with its first 64 characters. Names of more than 63 bytes are stored abbreviated, with a hash. Other
-/// programs may read the tables at any time. A program that writes to them must set these columns too, and increase
-/// `commits` in the table `tideline_store` first in its transaction. Values written by other programs are validated
-/// when they are read.
+/// The primary key of a table whose ids ignore ASCII case is the column `__key`, and an index of text, JSON, or bytes
+/// uses a column `__prefix_…` with their first 64 characters or bytes, which stays when the index is removed. Names of
+/// more than 63 bytes are stored abbreviated, with a hash. Other programs may read the tables at any time. A program
+/// that writes to them must set these columns too, and increase `commits` in the table `tideline_store` first in its
+/// transaction. Values written by other programs are validated when they are read.
 ///
 /// Any number of processes can open the store. Writers wait for each other, at most for
 /// ``PostgreSQLOptions/busyTimeout``; readers wait only while definitions change. The store uses tables, indexes, and

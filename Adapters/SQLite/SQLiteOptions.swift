@@ -18,8 +18,8 @@ public struct SQLiteOptions: Sendable {
     public var createsIfMissing: Bool
     /// How long to wait for a lock held by another process, or by another store on the same file, before throwing
     /// ``StoreError/Code/busy``. Threads of one store wait for each other without limit. Locks are not granted in
-    /// order: a waiting writer tries again every two milliseconds, so allow time for a thousand commits of other
-    /// writers.
+    /// order: a waiting writer tries again every two milliseconds at first, and more often the longer it waits, so
+    /// allow time for many commits of other writers.
     public var busyTimeout: Duration
     /// Whether a new file has a checksum in each page. The checksum is compared when the page is read: a flipped bit,
     /// or a page written by another program, is reported as ``StoreError/Code/corrupt`` and never read as a different

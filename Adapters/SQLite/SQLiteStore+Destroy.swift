@@ -6,13 +6,14 @@ extension SQLiteStore {
     /// Removes the store in the file at `path`, with its write-ahead log. If the path is a symbolic link, the link
     /// remains.
     ///
-    /// Does nothing if there is no file. An empty file, which opening a store would turn into one, is removed. A
-    /// damaged store can be destroyed as long as its header identifies it as a store.
+    /// If there is no file, removes what is left next to the path, even a write-ahead log with commits, for which
+    /// opening throws ``StoreError/Code/corrupt``. An empty file, which opening a store would turn into one, is
+    /// removed. A damaged store can be destroyed as long as its header identifies it as a store.
     ///
     /// - Throws: ``StoreError``: ``StoreError/Code/locked`` if the store is open, in this process or another, or
     ///   another program has the file open; ``StoreError/Code/notAStore`` if the file is not a store;
     ///   ``StoreError/Code/readOnly`` or ``StoreError/Code/io`` if it cannot be removed. Nothing is removed in these
-    ///   cases.
+    ///   cases, unless removal failed partway: call this method again then.
     public static func destroy(path: String) throws {
         let file = DatabaseFile.file(at: try path.absolutePath())
         try finishDestroying(file)

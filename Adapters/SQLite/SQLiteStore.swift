@@ -49,7 +49,8 @@ public final class SQLiteStore: LocalStore {
 
     /// Creates an empty store in memory; closing it discards its content.
     ///
-    /// Reads and writes exclude each other; a read inside a write body throws ``StoreError/Code/busy``.
+    /// Reads and writes exclude each other; a read inside a write body throws ``StoreError/Code/busy``. The options
+    /// that concern a file, ``SQLiteOptions/isReadOnly``, and ``SQLiteOptions/maximumReaders`` are ignored.
     public static func inMemory(options: SQLiteOptions = .init()) throws -> SQLiteStore {
         let deadline = Deadline(after: options.busyTimeout)
         let connection = try Connection.open(nil, for: .writing, options: options)

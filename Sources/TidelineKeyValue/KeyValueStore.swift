@@ -27,10 +27,14 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
 
     /// Creates a store over an open engine, which it owns and closes.
     ///
-    /// - Throws: ``StoreError/Code/notAStore`` if the engine's content is not a store, ``StoreError/Code/corrupt`` if
-    ///   it is damaged, ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too
-    ///   short (``OrderedKeyValueEngine/maximumKeyLength``), ``StoreError/Code/schemaMismatch`` for a name that is not
-    ///   in normalization form C, which an earlier version accepted, and the errors of the engine. The engine is then
+    /// A store is created if the engine has no keys that begin with the four-byte numbers 0 or 1 (big-endian). Other
+    /// keys are not read: check first that the engine does not contain another program's data.
+    ///
+    /// - Throws: ``StoreError/Code/notAStore`` if there are such keys and no store wrote them, ``StoreError/Code/io``
+    ///   if there is no store and the engine is read-only, ``StoreError/Code/corrupt`` if the store is damaged,
+    ///   ``StoreError/Code/newerFormat``, ``StoreError/Code/unsupported`` if the engine's keys are too short
+    ///   (``OrderedKeyValueEngine/maximumKeyLength``), ``StoreError/Code/schemaMismatch`` for a name that is not in
+    ///   normalization form C, which an earlier version accepted, and the errors of the engine. The engine is then
     ///   closed.
     public init(engine: Engine) throws {
         self.engine = engine
@@ -121,7 +125,8 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     /// Rebuilds all index entries and row counts from the rows in one transaction, after a repair that may have lost
     /// some.
     ///
-    /// - Throws: ``StoreError/Code/corrupt`` if a row is damaged. Nothing is then changed.
+    /// - Throws: ``StoreError/Code/corrupt`` if a row of a table with indexes is damaged. Nothing is then changed. The
+    ///   rows of other tables are counted, and not read.
     public func rebuildIndexes() throws {
         try transaction { session in
             guard !session.catalog.all.isEmpty else { return }

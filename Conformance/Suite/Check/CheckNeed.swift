@@ -6,7 +6,8 @@ public enum CheckNeed: String, Sendable, Hashable, Codable, CaseIterable {
 
     /// ``StoreCapabilities/isPersistent``.
     case persistence
-    /// Rows that survive the death of the process: a persistent store, with any durability.
+    /// Rows that survive the death of the process: a persistent store with another durability than
+    /// ``StoreCapabilities/Durability/none``.
     case survivingDeath
     /// ``StoreCapabilities/Durability/full``.
     case fullDurability

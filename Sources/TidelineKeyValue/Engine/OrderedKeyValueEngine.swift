@@ -37,7 +37,8 @@ public protocol OrderedKeyValueEngine: Sendable {
 
     /// The capabilities of a store over this engine, which do not change while it is open.
     ///
-    /// ``KeyValueStore`` overrides the capabilities that concern stored values and the length of identifiers.
+    /// ``KeyValueStore`` overrides the capabilities that concern stored values, the length of identifiers, and the time
+    /// of queries.
     var capabilities: StoreCapabilities { get }
 
     /// The maximum length of a key in bytes, including the key space, or `Int.max` if there is no limit.

@@ -12,7 +12,7 @@ package struct ContentRepair: Sendable {
 
 extension KeyValueStore {
     /// Makes the content of an engine a store again after its files lost a part: removes entries that no table can
-    /// read, and rebuilds the format record.
+    /// read, and rebuilds the format record. The engine must support scans across key spaces.
     ///
     /// - Parameter keep: Receives each entry before it is removed. Entries of indexes that were removed earlier are
     ///   among them, if the files contained them again.

@@ -86,7 +86,7 @@ private struct FormatVersion: Decodable {
 extension KeySource {
     /// Checks that this code and engine can use the store.
     ///
-    /// - Returns: Whether the store exists; `false` if the engine is empty.
+    /// - Returns: Whether the store exists; `false` if the first two key spaces are empty.
     /// - Throws: ``StoreError/Code/newerFormat``, ``StoreError/Code/notAStore``, ``StoreError/Code/corrupt``.
     func checkFormat(for engine: some OrderedKeyValueEngine) throws -> Bool {
         guard let stored = try value(StoreFormat.formatKey) else {

@@ -36,7 +36,8 @@
 /// | a name that is not in normalization form C, defined by an earlier version | ``StoreError/Code/schemaMismatch`` |
 /// | another process or store has files open that cannot be shared | ``StoreError/Code/locked`` |
 ///
-/// An opening that fails changes nothing in files that exist and leaves no new ones.
+/// An opening that fails changes nothing in files that exist and leaves no new ones, except that LevelDB may have
+/// rewritten its files with the same content.
 public protocol LocalStore: Sendable {
     /// The reader that a read body receives.
     associatedtype Reader: StoreReader
@@ -50,8 +51,9 @@ public protocol LocalStore: Sendable {
     ///
     /// A new column is null in existing rows, and a new index is built from them. A column that is absent from the new
     /// definition stays stored but is not accessible. Repeating a definition has no effect.
-    /// - Throws: ``StoreError/Code/schemaMismatch`` if a definition is invalid (``TableSchema/validate()``), the type
-    ///   of a column changed, or the identifier's type or matching changed.
+    /// - Throws: ``StoreError/Code/schemaMismatch`` if a definition is invalid (``TableSchema/validate()``), or
+    ///   contradicts another one or the stored one (``TableEvolution``), such as by the type of a column or identifier;
+    ///   ``StoreError/Code/tooManyTables``.
     func define(_ tables: [TableSchema]) throws
 
     /// Defines tables as ``define(_:)``, with definitions that `body` derives from the store in the transaction that
@@ -159,7 +161,7 @@ public protocol StoreReader {
 
     /// Limits the time that the queries of this reader may take together, from the call on, or `nil` if and only if
     /// ``StoreCapabilities/limitsQueryTime`` is `false`. Then ``scan(_:_:)`` and ``count(_:)`` throw
-    /// ``StoreError/Code/timeLimit``.
+    /// ``StoreError/Code/timeLimit``, and ``withRow(in:id:_:)`` may.
     ///
     /// A server that answers the queries of others calls it, because a query without an index can read a whole table.
     /// The stores of this package check the time while they look for rows, and those of SQLite and PostgreSQL also
@@ -197,8 +199,9 @@ public protocol StoreWriter: StoreReader {
     /// several rows with one identifier takes precedence. The identifier keeps the form that was stored first.
     /// - Throws: ``StoreError/Code/noSuchTable``; ``StoreError/Code/invalidValue``, naming the column and identifier,
     ///   if a column is not defined by the table, a value has another type than its column, a column that is not
-    ///   optional is null or absent, an identifier is empty or longer than ``StoreCapabilities/maximumIDLength``, or
-    ///   the store does not support a double. The transaction can then only be rolled back: rethrow the error.
+    ///   optional is null, or absent from a new row, an identifier is empty or longer than
+    ///   ``StoreCapabilities/maximumIDLength``, or the store does not support a double. The transaction can then only
+    ///   be rolled back: rethrow the error.
     func upsert(_ rows: borrowing PackedRows, into table: String) throws
 
     /// Deletes the rows with the given identifiers. Identifiers without a row are skipped.

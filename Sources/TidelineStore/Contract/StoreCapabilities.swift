@@ -1,7 +1,7 @@
 /// The capabilities of a store.
 ///
-/// An unsupported capability fails with ``StoreError/Code/unsupported``, never with a wrong result. The values do not
-/// change while the store is open.
+/// The use of an unsupported capability throws a ``StoreError`` or is not offered (`nil`), and never has a wrong
+/// result. The values do not change while the store is open.
 public struct StoreCapabilities: Sendable, Hashable, Codable {
     /// The failures that a commit survives.
     public enum Durability: String, Sendable, Hashable, Codable {
@@ -26,8 +26,8 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var durability: Durability
     /// Whether other processes may open the same files at the same time.
     public var sharesFilesWithProcesses: Bool
-    /// Whether writers can commit while a reader is active, regardless of how long it reads. If not, readers may also
-    /// wait for each other, as in a database with one connection.
+    /// Whether writers can commit while a reader is active, regardless of how long it reads, except when an engine has
+    /// to grow its map. If not, readers may also wait for each other, as in a database with one connection.
     public var readersDoNotBlockWriters: Bool
     /// Whether a double column supports NaN. If not, NaN is rejected with ``StoreError/Code/invalidValue``.
     public var storesNaN: Bool
@@ -42,7 +42,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var detectsBitFlips: Bool
     /// Whether readers end queries that take too long; see ``StoreReader/limitTime``.
     public var limitsQueryTime: Bool
-    /// The maximum length of an identifier in characters, `Int.max` if there is no limit.
+    /// The maximum length of an identifier in Unicode scalars, `Int.max` if there is no limit.
     public var maximumIDLength: Int
     /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it
     /// is rejected with ``StoreError/Code/tooManyTables``.

@@ -141,7 +141,8 @@ public struct Row: Sendable {
     /// Returns the row as a record.
     ///
     /// - Throws: The errors of ``RecordReader/read(_:)``; ``StoreError/Code/invalidValue`` for a row without an
-    ///   identifier.
+    ///   identifier and, unless the row is unchanged since it was read from the record's table, for a value that does
+    ///   not fit its column.
     public func record<Record: TableRecord>(_ type: Record.Type = Record.self) throws -> Record {
         if let shape, let id, shape.table == Record.tableName {
             return try unsafe id.withBytes { id in
@@ -158,7 +159,8 @@ public struct Row: Sendable {
         return try rows.withRow(at: 0) { try $0.record() }
     }
 
-    /// Returns this row with the columns of `change` replaced or added. The identifier does not change.
+    /// Returns this row with the columns of `change` replaced or added. The identifier does not change, unless `change`
+    /// has an invalid one, which replaces it.
     public func merging(_ change: Row) -> Row {
         var merged = self
         var values = merged.takeValues()

@@ -2,7 +2,7 @@
 ///
 /// All rows of a batch share a shape. ``TableSchema/makeShape()`` creates the shape of a table.
 public final class RowShape: Sendable {
-    /// The name of the table for messages, or an empty string if there is none.
+    /// The name of the table, or an empty string if there is none.
     public let table: String
     /// The type of the rows' identifiers.
     public let idType: TableSchema.IDType

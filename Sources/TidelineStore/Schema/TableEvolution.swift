@@ -63,8 +63,8 @@ public struct TableEvolution: Sendable {
         }
     }
 
-    /// The maximum number of stored columns of a table, including those no longer defined. Every engine
-    /// supports this number.
+    /// The maximum number of stored columns of a table, including those no longer defined. PostgreSQL has a smaller
+    /// maximum: 1,598, each indexed column of type string, JSON, or bytes counted twice.
     public static let maximumStoredColumnCount = 1_999
 
     /// Checks the definitions of one call individually, against each other, and against the existing tables.

@@ -1,18 +1,19 @@
 extension TableSchema {
-    /// The maximum number of columns in addition to `id`, including system columns. Every engine supports this number.
+    /// The maximum number of columns in addition to `id`, including system columns. Every embedded engine supports this
+    /// number.
     public static let maximumColumnCount = 1_000
 
     /// Checks names and consistency.
     ///
     /// - Throws: ``StoreError`` with code ``StoreError/Code/schemaMismatch``, naming the table and column:
-    ///   - A name is empty, has more than 128 characters, contains control characters, begins with `__`, or is not in
-    ///     Unicode's normalization form C. Names in this form are equal (`==`) only if their bytes are, which servers
-    ///     and engines compare.
+    ///   - A name is empty, has more than 128 Unicode scalars, contains control characters, begins with `__`, or is not
+    ///     in Unicode's normalization form C. Names in this form are equal (`==`) only if their bytes are, which
+    ///     servers and engines compare.
     ///   - A table name begins with `sqlite_` or `tideline_` in any case; these prefixes are reserved for engines and
     ///     stores.
     ///   - A column occurs twice, also if the names differ only in ASCII case, or is named like `id` or a system
     ///     column.
-    ///   - An index or reference names a column that does not exist, or an index has no columns.
+    ///   - An index or reference names a column that does not exist, or an index has no columns or one twice.
     ///   - There are more columns than ``maximumColumnCount``.
     public func validate() throws(StoreError) {
         try requireFormC()

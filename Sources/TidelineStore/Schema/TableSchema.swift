@@ -84,8 +84,8 @@ extension TableSchema {
 
 /// The definition of one column.
 public struct ColumnSchema: Sendable, Hashable, Codable {
-    /// The name: 1 to 128 characters in Unicode's normalization form C, without control characters, not beginning with
-    /// `__`, and not `id`.
+    /// The name: 1 to 128 Unicode scalars in Unicode's normalization form C, without control characters, not beginning
+    /// with `__`, and not `id`.
     public var name: String
     /// The type of its values.
     public var type: ColumnType

@@ -8,8 +8,8 @@ public protocol JSONColumnValue: ColumnValue, Codable {}
 
 extension JSONColumnValue {
     public static var columnType: ColumnType { .json }
-    /// The value as JSON. A value that has no JSON form becomes an empty text, which no column stores and no row
-    /// matches.
+    /// The value as JSON. A value that has no JSON form becomes an empty text, which a sync client rejects and a store
+    /// keeps. ``RecordWriter/write(_:to:)`` throws an error for such a value instead.
     public var columnValue: TidelineStore.Value { jsonValue }
     public init?(columnValue value: TidelineStore.Value) { self.init(json: value) }
     public func writeColumn(to rows: inout PackedRows, at index: Int) throws {

@@ -2,7 +2,7 @@
 ///
 /// The table's ``TableSchema/IDMatching`` defines how two string identifiers compare; `==` compares them byte by byte.
 public enum RowID: Sendable, Hashable {
-    /// A string identifier of 1 to 255 characters.
+    /// A string identifier of 1 to 255 Unicode scalars.
     case string(String)
     /// An integer identifier, for tables declared with ``TableSchema/IDType/int``.
     case int(Int64)

@@ -1,10 +1,10 @@
 extension Timestamp {
     /// Creates the instant that ISO 8601 text represents, or `nil` if the text is not valid or not exact.
     ///
-    /// The format is `YYYY-MM-DD`, then optionally `T` (or a space) `hh:mm[:ss[.f]]` with 0 to 7 fractional digits,
-    /// then optionally `Z` or an offset `±hh:mm`, `±hhmm`, or `±hh`. Text without a zone is UTC. More than seven digits
-    /// are accepted if those after the seventh are zero, because others could not be represented exactly. Letters may
-    /// be of either case.
+    /// The format is `YYYY-MM-DD`, then optionally a time: `T` (or a space) `hh:mm[:ss[.f]]` with 1 to 7 fractional
+    /// digits, which `Z` or an offset `±hh:mm`, `±hhmm`, or `±hh` may follow. Text without a zone is UTC. More than
+    /// seven digits are accepted if those after the seventh are zero, because others could not be represented exactly.
+    /// Letters may be of either case.
     public init?(_ text: some StringProtocol) {
         let parsed = text.utf8.withContiguousStorageIfAvailable { unsafe Timestamp(utf8: UnsafeRawBufferPointer($0)) }
         guard let timestamp = unsafe parsed ?? Array(text.utf8).withUnsafeBytes({ unsafe Timestamp(utf8: $0) }) else {
