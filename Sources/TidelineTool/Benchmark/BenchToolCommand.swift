@@ -42,9 +42,9 @@ extension StoreEngine {
     /// - Parameter settings: The settings, as after the path in `--store`.
     /// - Throws: `ValidationError` if the engine does not have one of the settings.
     func benchmarkSubject(_ settings: [String] = []) throws -> BenchmarkSubject {
-        let read = try checkedSettings(settings)
         let isSet = settings.contains { $0.hasPrefix("durability=") }
         let normal = self.settings.contains("durability") && !isSet ? ["durability=normal"] : []
+        let read = try checkedSettings(normal + settings)
         let version = Baselines.subject(engine: name, durability: .normal)?.engineVersion
         var store = BenchmarkStore(
             name: name, engine: name, engineVersion: version, settings: normal + settings

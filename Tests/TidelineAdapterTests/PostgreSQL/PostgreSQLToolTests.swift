@@ -57,10 +57,20 @@ import TidelineWire
         #expect(checked.status == 0, "\(checked)")
         let environment = ["PGHOST": server.folder, "PGUSER": "postgres", "PGDATABASE": String(database.dropFirst(7))]
         let measured = try tool.run(
-            ["bench", "--store", "postgresql", "--filter", "get-one-row", "--rows", "100", "--quick"],
+            ["bench", "--store", "postgresql", "--filter", "get-one-row", "--rows", "100", "--quick", "--json", "-"],
             environment: environment
         )
         #expect(measured.status == 0, "\(measured)")
+        struct Report: Decodable {
+            struct Subject: Decodable {
+                var durability: StoreCapabilities.Durability
+                var settings: [String]
+            }
+            var subjects: [Subject]
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(measured.out.utf8))
+        #expect(report.subjects.map(\.durability) == [.normal])
+        #expect(report.subjects.map(\.settings) == [["durability=normal"]])
         let left = try PlainConnection(connection).query(
             "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'tideline%'")
         #expect(left.isEmpty)
