@@ -61,7 +61,7 @@ struct SubjectSelection {
         guard Set(stores.allNames).count == stores.allNames.count else {
             throw ValidationError("two stores have the same name: \(stores.allNames.joined(separator: ", ")).")
         }
-        let words = try StoreWord.words(options.stores, names: Set(stores.allNames))
+        let words = try StoreWord.words(options.stores, names: Set(stores.allNames), acceptsFolders: true)
         let asked = words.isEmpty ? stores.names.map { StoreWord(name: $0) } : words
         var chosen = try asked.map { try Self.store($0, options.durability, stores) }
         if let durability = options.durability, !asked.contains(where: { stores.hasDurability($0) }) {
@@ -85,7 +85,6 @@ struct SubjectSelection {
         guard word.settings.isEmpty || !stores.settings(name).isEmpty else {
             throw ValidationError("the store \(name) has no settings.")
         }
-        guard directory != "" else { throw ValidationError("\(word.text.debugDescription) has no directory.") }
         var settings = word.settings
         if let durability, stores.hasDurability(word), !settings.contains(where: { $0.hasPrefix("durability=") }) {
             settings.append("durability=\(durability)")

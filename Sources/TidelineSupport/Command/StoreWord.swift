@@ -2,7 +2,8 @@
 internal import ArgumentParser
 
 /// A store as `--store` names it, without a path: `NAME[:][,SETTING=VALUE…]`. The command creates the store in a folder
-/// of its own. The colon is optional, for symmetry with options that take a path after it.
+/// of its own. The colon is optional, for symmetry with options that take a path after it. Some commands accept a
+/// folder for the stores they create: `NAME:FOLDER`, which is then the name.
 package struct StoreWord: Hashable {
     package var name: String
     package var settings: [String] = []
@@ -24,12 +25,14 @@ package struct StoreWord: Hashable {
 
     /// Returns the stores that `--store` lists. The option may be repeated, and may list several stores with commas
     /// between them. A part with an equals sign is a setting of the store before it.
-    package static func words(_ texts: [String], names: Set<String>) throws -> [StoreWord] {
+    package static func words(
+        _ texts: [String], names: Set<String>, acceptsFolders: Bool = false
+    ) throws -> [StoreWord] {
         var words: [StoreWord] = []
         for text in texts {
             // The name of a store may contain commas.
-            for part in names.contains(text) ? [text] : try text.split(separator: ",").map({ try name($0, of: names) })
-            {
+            let parts = names.contains(text) ? [text[...]] : text.split(separator: ",")
+            for part in try parts.map({ try name($0, of: names, acceptsFolders) }) {
                 if !part.contains("=") || names.contains(part) {
                     words.append(StoreWord(name: part))
                 } else if words.isEmpty {
@@ -46,11 +49,12 @@ package struct StoreWord: Hashable {
     }
 
     /// Returns a part of `--store` without the optional colon after the store's name.
-    private static func name(_ part: Substring, of names: Set<String>) throws -> String {
+    private static func name(_ part: Substring, of names: Set<String>, _ acceptsFolders: Bool) throws -> String {
         guard let colon = part.firstIndex(of: ":"), names.contains(String(part[..<colon])),
             !names.contains(String(part))
         else { return String(part) }
         let path = part[part.index(after: colon)...]
+        if acceptsFolders, !path.isEmpty, !path.contains("=") { return String(part) }
         guard path.isEmpty else {
             let advice =
                 path.contains("=")

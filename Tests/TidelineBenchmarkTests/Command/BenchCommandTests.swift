@@ -30,6 +30,17 @@ struct BenchCommandTests {
         #expect(try probe.leftovers() == [])
     }
 
+    @Test("NAME:FOLDER puts the databases of a store into a folder of its own, which is removed")
+    func ownFolder() throws {
+        let store = "none:\(probe.path("own"))"
+        let output = try run(short + ["--store", store, "--no-baseline", "--json", probe.path("report.json")])
+        #expect(output.status == 0, "\(output)")
+        let report = try BenchmarkReport(json: probe.data(), path: "report.json")
+        #expect(report.subjects.map(\.name) == [store])
+        #expect(report.subjects[0].settings == ["folder=\(probe.path("own"))"])
+        #expect(!FileManager.default.fileExists(atPath: probe.path("own")))
+    }
+
     @Test("A debug build warns on standard error and in the report")
     func debugBuild() throws {
         let output = try run(short, hasFaults: false)
