@@ -4,8 +4,9 @@ internal import TidelineWire
 
 /// Options for a ``TableService``.
 public struct TableServiceOptions: Sendable {
-    /// The dialect of requests that are valid in both. A request that states its version in the header
-    /// `ZUMO-API-VERSION`, or that is valid in one dialect only, is processed in that dialect.
+    /// The dialect of requests that do not state their version in the header `ZUMO-API-VERSION`, except `PUT` and
+    /// requests with `$count`, which are of Datasync 3. ZUMO 2 requires the version: with ``Dialect/zumo2``, the others
+    /// are answered with 400.
     public var dialect: Dialect
     /// Tables to define when the service is created. They get all system columns and an index on `updatedAt`, which
     /// pulls use.

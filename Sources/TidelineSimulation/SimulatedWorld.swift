@@ -86,8 +86,9 @@ public struct SimulatedWorld: Sendable {
     ]
     /// The greatest number of services over the server's store, 1 to 8. By default, some seeds have 2.
     ///
-    /// With more than 2, each seed has 2 to this number, each with a clock 7 seconds behind that of the previous one.
-    /// The devices then pull without a look-back, unless the server's quirks make timestamps that are not ordered.
+    /// With more than 2, each seed has 2 to this number. More than 2 services each have a clock 7 seconds behind that
+    /// of the previous one, and the devices pull without a look-back, unless the server's quirks make timestamps that
+    /// are not ordered.
     public var services = 2
     /// The number of clients of each device's store object, 1 to 8; 1 by default. They take turns.
     public var clientsPerStore = 1

@@ -19,7 +19,8 @@ struct TidelineCommand: AsyncParsableCommand {
         abstract: "Offline sync with a local store you choose.",
         discussion: """
             Exit status: 0 on success, 1 if a command fails (with the reason on standard error), 64 for an invalid \
-            command line. The commands conformance, simulate and bench have further exit statuses, which their help lists.
+            command line. The commands conformance, simulate and bench exit with 2 in place of 64. Some \
+            commands have further exit statuses, which their help lists.
             """,
         version: TidelineVersion.current,
         subcommands: [

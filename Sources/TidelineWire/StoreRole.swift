@@ -4,7 +4,7 @@ package import TidelineStore
 ///
 /// Each role rejects a store of the other role, because it would redefine the store's tables.
 package enum StoreRole {
-    /// The system table without rows that marks a server's store.
+    /// The system table that marks a server's store. The server adds columns, and a row for each of its tables.
     package static let serverMark = TableSchema("MS_TableService", columns: [], systemColumns: [], isSystem: true)
 
     /// Checks that a store with these tables can be used by a client.

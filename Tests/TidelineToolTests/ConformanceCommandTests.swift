@@ -43,6 +43,7 @@ struct ConformanceCommandTests {
         arguments: [
             (["--store", "sqlit"], "Did you mean \"sqlite\"?"), (["--nonsense"], "--nonsense"),
             (["--store", "lmdb,size=1"], "no setting \"size\""), (["--store", "memory,size=1"], "no settings"),
+            (["--store", "sqlite-memory,size=1"], "the store sqlite-memory has no settings"),
             (["--store", "sqlite,durability=some"], "full or normal"),
             (["--store", "sqlite,read-only=yes"], "read-only"),
             (["--filter", "XYZ-000"], "no check matches"),

@@ -231,6 +231,11 @@ struct SignInTests {
             ).expect(1, path)
             #expect(!output.err.contains("folder"), "\(output.err)")
         }
+        let output = try tool.run(
+            "serve", "--port", "0", "--store", "memory", "--jwks", "https://user:private@example.com/keys",
+            "--jwt-issuer", "a", "--jwt-audience", "b"
+        ).expect(1, "--jwks")
+        #expect(!output.err.contains("private"), "\(output.err)")
     }
 }
 #endif

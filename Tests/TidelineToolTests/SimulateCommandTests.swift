@@ -105,12 +105,13 @@ struct SimulateCommandTests {
     @Test("A violation exits with status 1, is printed with a shorter schedule, and can be repeated")
     func violation() throws {
         let (file, saved) = (try write(failing), tool.path("tideline-simulation-5.json"))
-        let output = try run(["--replay", file, "--save", saved]).expect(1)
+        let output = try run(["--replay", file, "--save", saved, "--store", "memory"]).expect(1)
         #expect(output.out.contains("seed 5: the queue becomes empty: device 0 still has 1 operation: Todo r1"))
         #expect(output.out.contains("(1 of 3 steps are needed)"))
-        #expect(output.out.contains("Repeat it with: tideline simulate --replay \(file)\n"))
+        #expect(output.out.contains("Repeat it with: tideline simulate --replay \(file) --store memory\n"))
         #expect(output.out.hasSuffix("; seed 5 violates an invariant\n"))
-        #expect(output.err == "saved the schedule; repeat it with: tideline simulate --replay \(saved)\n")
+        #expect(
+            output.err == "saved the schedule; repeat it with: tideline simulate --replay \(saved) --store memory\n")
 
         let shortened = try schedule("tideline-simulation-5.json")
         #expect(shortened.steps == [failing.steps[1]])

@@ -51,7 +51,8 @@ struct StoreLocationTests {
             ("lmdb:", "has no path"), ("leveldb:a,durability=none", "durability must be full or normal"),
             ("lmdb:a,durability=some", "durability must be full or none or normal"),
             ("memory:x", "memory takes no path"), ("memory:,durability=full", "memory has no settings"),
-            ("lmdb", "write lmdb:PATH."), ("lmbd:a", "Did you mean \"lmdb\"?"),
+            ("lmdb", "write lmdb:PATH."), ("sqlite,durability=full", "write sqlite:PATH."),
+            ("postgresql", "write postgresql:host=HOST"), ("lmbd:a", "Did you mean \"lmdb\"?"),
             ("lmdb:a,map-size=0", "from 64K to 64T"), ("lmdb:a,map-size=63K", "from 64K to 64T"),
             ("lmdb:a,map-size=65T", "from 64K to 64T"), ("lmdb:a,map-size=9999999999999999999T", "from 64K to 64T"),
             ("lmdb:a,map-size=-1G", "from 64K to 64T"), ("lmdb:a,map-size=1.5G", "such as 256M"),
@@ -69,6 +70,8 @@ struct StoreLocationTests {
         let words = try StoreWord.words(["sqlite:,durability=full", "memory:", "a:b"], names: names)
         #expect(words.map(\.text) == ["sqlite,durability=full", "memory", "a:b"])
         #expect(throws: ValidationError.self) { try StoreWord.words(["sqlite:todo.db"], names: names) }
+        let word = try StoreWord.words(["sqlite:folder,durability=full"], names: names, acceptsFolders: true)
+        #expect(word == [StoreWord(name: "sqlite:folder", settings: ["durability=full"])])
         #expect(try StoreEngine.withoutPath("lmdb").name == "lmdb")
         #expect(try StoreEngine.withoutPath("lmdb:").name == "lmdb")
         #expect(throws: ValidationError.self) { try StoreEngine.withoutPath("lmdb:todo.lmdb") }

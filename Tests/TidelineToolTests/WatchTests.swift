@@ -29,13 +29,15 @@ struct WatchTests {
         .failing(code: .rejected, message: "the server rejected \u{1B}[2J\nthe request", nextTry: time),
     ]
 
-    private func output(isInteractive: Bool, isColored: Bool, columns: Int = 200) -> String {
+    private func output(
+        isInteractive: Bool, isColored: Bool, columns: Int = 200, store: StoreLocation? = nil
+    ) -> String {
         final class Output {
             var text = ""
         }
         let output = Output()
         var line = StatusLine(
-            style: TerminalStyle(isColored: isColored), isInteractive: isInteractive, columns: columns,
+            style: TerminalStyle(isColored: isColored), isInteractive: isInteractive, columns: columns, store: store,
             write: { output.text += $0 })
         for status in Self.statuses { line.show(status) }
         line.end()
@@ -43,13 +45,15 @@ struct WatchTests {
     }
 
     @Test("A pipe receives one plain line for each change of the status")
-    func pipe() {
-        let lines = output(isInteractive: false, isColored: false).split(separator: "\n").map(String.init)
+    func pipe() throws {
+        let store = try StoreLocation(parsing: "lmdb:my list")
+        let lines = output(isInteractive: false, isColored: false, store: store).split(separator: "\n").map(String.init)
         #expect(
             lines == [
                 "in sync", "sending 3 changes", "in sync", #"offline: a page\u{1B}[2J"#,
                 "the server requires a sign-in",
-                "2 changes not synced; see tideline todo status", #"failing: the server rejected \u{1B}[2J"#,
+                "2 changes not synced; see tideline todo status --store 'lmdb:my list'",
+                #"failing: the server rejected \u{1B}[2J"#,
             ])
     }
 
@@ -98,7 +102,8 @@ struct WatchTests {
         for status in [.idle(since: Self.time), .pulling(table: "TodoItem", rows: 1, total: nil), SyncStatus.stopped] {
             continuation.yield(status)
         }
-        #expect(await SyncWatch(interval: .seconds(1), pageSize: 50).show(updates) == .idle(since: Self.time))
+        #expect(
+            await SyncWatch(interval: .seconds(1), pageSize: 50, store: nil).show(updates) == .idle(since: Self.time))
     }
 
     @Test("A watch without a server is offline and keeps the changes")

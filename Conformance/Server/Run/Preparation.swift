@@ -44,8 +44,8 @@ struct Preparation: Sendable {
         }
         guard page.rows.isEmpty || session.options.allowsRows else {
             throw ServerConformanceError(
-                "the table \(table) contains rows. Choose an empty table, or allow rows of others, which the suite "
-                    + "does not change")
+                "the table \(table) contains rows. Choose an empty table (--table), or allow rows of others "
+                    + "(--allow-rows), which the suite does not change")
         }
     }
 
@@ -58,7 +58,9 @@ struct Preparation: Sendable {
                     + "that of the server's root, without /tables?")
         }
         guard ![401, 403].contains(answer.status) else {
-            throw ServerConformanceError("the server requires a signed-in user: \(answer.summary). Pass a token")
+            throw ServerConformanceError(
+                "the server requires a signed-in user: \(answer.summary). Pass a token (--token-file or "
+                    + "--token-variable)")
         }
     }
 

@@ -37,9 +37,7 @@ struct BackupCommand: AsyncParsableCommand {
             StandardOutput.line(
                 "backed up \(counted(copy.rowCount, "row")) in \(counted(copy.tableCount, "table")) to \(file)")
         } catch let error as StoreError where error.code == .locked {
-            throw ToolError(
-                "\(error.description); a \(location.engine) store can be open in only one process: stop the server during "
-                    + "the backup")
+            throw ToolError("\(error.description); stop the server during the backup")
         } catch let error as StoreError where location.isMissing(after: error) {
             throw ToolError("there is no store \(location.text); name the server's store with --store")
         }

@@ -35,7 +35,10 @@ struct ConformanceToolCommand: AsyncParsableCommand {
         defer { ScratchSchemas.removeAll() }
         #endif
         var stores = ConformanceStores(try StoreEngine.all.map { try $0.harness() }) { name, settings in
-            if name == StoreHarness.sqliteInMemoryName, settings.isEmpty { return .sqliteInMemory }
+            if name == StoreHarness.sqliteInMemoryName {
+                guard settings.isEmpty else { throw ValidationError("the store \(name) has no settings.") }
+                return .sqliteInMemory
+            }
             return try StoreEngine.named(name).harness(settings)
         }
         stores.others = [StoreHarness.sqliteInMemoryName] + StoreEngine.others.map(\.name)

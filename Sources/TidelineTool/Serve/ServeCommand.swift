@@ -81,7 +81,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The dialect of requests without a version: \(DialectOption.names).",
-            discussion: "The default is zumo2, in which a request without a version is an error.", valueName: "name"),
+            discussion: """
+                The default is zumo2, in which a request without a version is an error, unless it is a PUT or has $count, \
+                as only Datasync 3 has.
+                """,
+            valueName: "name"),
         transform: DialectOption.server)
     var dialect = TableServiceOptions.Dialect.zumo2
 
@@ -192,7 +196,7 @@ struct ServeCommand: AsyncParsableCommand {
                     + " --jwt-key, or --jwks")
         }
         let location = try store ?? StoreLocation(parsing: Self.defaultStore)
-        location.warnIfForgetful { logger.warning("\($0)") }
+        location.warnIfForgetful(instead: Self.defaultStore) { logger.warning("\($0)") }
         let options = try serviceOptions(file, hasSignIn: server.signIn != nil)
         if configuration.check {
             return try await ServeCheck(location: location, options: options, server: server).run()

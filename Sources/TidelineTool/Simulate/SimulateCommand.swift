@@ -15,7 +15,7 @@ struct SimulateCommand: AsyncParsableCommand {
             concurrent work. A violation is printed with the shortest schedule that was found to lead to it.
 
             Exit status: 0 without a violation, 1 after a violation or a failure, 2 for an invalid command line or \
-            schedule, 130 after an interruption.
+            schedule, or a schedule that cannot be saved, 130 after an interruption.
             """
     )
 
@@ -36,7 +36,9 @@ struct SimulateCommand: AsyncParsableCommand {
     var devices: Int?
 
     @Option(
-        help: ArgumentHelp("The number of steps before the final synchronization; 24 by default.", valueName: "number"))
+        help: ArgumentHelp(
+            "The number of steps before the final synchronization; 24 by default, 32 with --vary.", valueName: "number")
+    )
     var steps: Int?
 
     @Option(
@@ -46,8 +48,10 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The greatest number of services over the server's store; 2 by default, which some seeds have.",
-            discussion:
-                "With more than 2, and the fault server, all seeds have at least 2, and the devices pull without a look-back.",
+            discussion: """
+                With more than 2, and the fault server, all seeds have at least 2. With more than 2 services, the devices \
+                pull without a look-back, unless the timestamps have whole milliseconds.
+                """,
             valueName: "number"))
     var services: Int?
 
@@ -78,7 +82,7 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Vary the dialect, the tables, the conflict policy, and the size of pushes.",
+            "Vary the dialect, the tables, the conflict policy, and the numbers of requests, services, and clients.",
             discussion: "Each seed determines them. The devices also edit in transactions, and sync by themselves."))
     var vary = false
 
@@ -143,14 +147,18 @@ struct SimulateCommand: AsyncParsableCommand {
     /// Whether there is only one simulation.
     var isSingle: Bool { replay != nil || minutes == nil && seeds.map { $0.first == $0.last } ?? false }
 
-    /// The command that repeats the simulation of a seed, or the schedule of `--replay`.
-    func repetition(of seed: UInt64) -> String {
+    /// The command that repeats the simulation of a seed, or the schedule in a file, by default that of `--replay`.
+    func repetition(of seed: UInt64, schedule file: String? = nil) -> String {
         var words = ["tideline", "simulate"]
-        words += replay.map { ["--replay", $0] } ?? ["--seeds", "\(seed)"]
-        for (name, number) in [("devices", devices), ("steps", steps), ("rows", rows), ("services", services)] {
-            if let number { words += ["--\(name)", "\(number)"] }
+        if let file = file ?? replay {
+            words += ["--replay", file]
+        } else {
+            words += ["--seeds", "\(seed)"]
+            for (name, number) in [("devices", devices), ("steps", steps), ("rows", rows), ("services", services)] {
+                if let number { words += ["--\(name)", "\(number)"] }
+            }
+            if let faults { words += ["--faults", faults.text] }
         }
-        if let faults { words += ["--faults", faults.text] }
         if dialect != .zumo2 { words += ["--dialect", dialect.description] }
         if vary { words.append("--vary") }
         if let store { words += ["--store", store.text] }

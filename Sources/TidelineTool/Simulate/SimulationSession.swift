@@ -169,8 +169,9 @@ final class SimulationSession: Sendable {
         }
         if command.json { try JSONOutput.print(report) } else { print(report, failure) }
         if isInterrupted { Output.note("interrupted: \(outcome(of: report))") }
-        guard save(schedule) else { return ExitStatus.usage }
-        return isInterrupted ? Interruption.status : failure == nil ? 0 : 1
+        let isSaved = save(schedule)
+        if isInterrupted { return Interruption.status }
+        return failure != nil ? 1 : isSaved ? 0 : ExitStatus.usage
     }
 
     /// Returns the report, the error with the lowest seed, and the schedule to save.
@@ -228,7 +229,8 @@ final class SimulationSession: Sendable {
             Output.note("--save: \(error)")
             return false
         }
-        Output.note("saved the schedule; repeat it with: tideline simulate --replay \(shellWord(path))")
+        let command = self.command.repetition(of: schedule.seed, schedule: path)
+        Output.note("saved the schedule; repeat it with: \(command)")
         return true
     }
 }

@@ -28,7 +28,11 @@ struct StoreLocation: Sendable {
         let bare = StoreEngine.located.first { $0.name == text }
         let text = bare?.usage == nil && bare != nil ? text + ":" : text
         guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
-            if bare != nil { throw ValidationError("\(text.debugDescription) has no path; write \(text):PATH.") }
+            let name = text.prefix { $0 != "," }
+            if let engine = StoreEngine.located.first(where: { $0.name == name }) {
+                let path = engine.allowsEmptyPath ? "host=HOST,dbname=DATABASE" : engine.usage == nil ? "" : "PATH"
+                throw ValidationError("\(text.debugDescription) has no path; write \(name):\(path).")
+            }
             throw ValidationError(
                 "\(text.debugDescription) has no engine; write ENGINE:PATH, such as sqlite:todo.db.")
         }

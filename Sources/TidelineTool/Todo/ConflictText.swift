@@ -10,8 +10,7 @@ enum ConflictText {
     /// - Parameter store: The store of `--store`, which the commands then name.
     static func describe(_ error: TableOperationError, store: StoreLocation?) -> String {
         let id = printable(error.itemID)
-        var words = ShellCommand.isRunning ? ["resolve"] : ["tideline", "todo", "resolve"]
-        if let store { words += ["--store", store.text] }
+        let words = TodoOptions.command("resolve", store: store)
         func resolve(_ option: String) -> String {
             // After --, an id may begin with a hyphen.
             "        " + (words + [option, "--", id]).map(shellWord).joined(separator: " ")

@@ -8,7 +8,10 @@ struct AddCommand: TodoSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add one item, or one for each line of standard input.",
-        discussion: "Prints \"added ID TEXT\" once the item is stored. It cannot be lost after that."
+        discussion: """
+            Prints "added ID TEXT" once the item is stored. No crash of a command loses it then, and with the setting \
+            durability=full of the store, no power failure either.
+            """
     )
 
     @OptionGroup var options: TodoOptions

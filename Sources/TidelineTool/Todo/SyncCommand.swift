@@ -150,8 +150,9 @@ struct SyncCommand: TodoSubcommand {
 
     private func watch(_ session: TodoSession<some LocalStore>) async throws {
         do {
-            let last = try await SyncWatch(interval: .seconds(interval), pageSize: pageSize).run(session)
-            if let (text, _) = StatusLine.text(of: last, isBrief: true) {
+            let watch = SyncWatch(interval: .seconds(interval), pageSize: pageSize, store: options.store)
+            let last = try await watch.run(session)
+            if let (text, _) = StatusLine.text(of: last, store: options.store, isBrief: true) {
                 recording { try session.record.write("watched: \(text)") }
             }
             let pending = try await session.context.pendingOperationsCount

@@ -7,6 +7,8 @@ internal import TidelineSupport
 struct SyncWatch {
     let interval: Duration
     let pageSize: Int
+    /// The store of `--store`.
+    let store: StoreLocation?
 
     /// Syncs until the interruption, and then cancels what is in flight.
     ///
@@ -32,7 +34,7 @@ struct SyncWatch {
     func show(_ updates: AsyncStream<SyncStatus>) async -> SyncStatus {
         let terminal = Terminal(usesStandardError: false)
         var line = StatusLine(
-            style: terminal.style, isInteractive: terminal.isInteractive, columns: terminal.columns,
+            style: terminal.style, isInteractive: terminal.isInteractive, columns: terminal.columns, store: store,
             write: { terminal.write($0) })
         var last = SyncStatus.stopped
         for await status in updates {
@@ -55,11 +57,15 @@ struct StatusLine {
     let isInteractive: Bool
     /// The number of characters in a line of an interactive terminal.
     let columns: Int
+    /// The store of `--store`.
+    let store: StoreLocation?
     let write: (String) -> Void
     private(set) var shown: String?
 
     mutating func show(_ status: SyncStatus) {
-        guard let (text, look) = Self.text(of: status, isBrief: !isInteractive), text != shown else { return }
+        guard let (text, look) = Self.text(of: status, store: store, isBrief: !isInteractive), text != shown else {
+            return
+        }
         shown = text
         if isInteractive {
             write("\r\u{1B}[K\(style.styled(String(text.prefix(max(columns - 1, 1))), look))")
@@ -75,8 +81,12 @@ struct StatusLine {
 
     /// Returns the text of a status, or `nil` for one that shows nothing new.
     ///
-    /// - Parameter isBrief: Whether to omit times and progress.
-    static func text(of status: SyncStatus, isBrief: Bool) -> (text: String, look: RichText.Look)? {
+    /// - Parameters:
+    ///   - store: The store of `--store`.
+    ///   - isBrief: Whether to omit times and progress.
+    static func text(
+        of status: SyncStatus, store: StoreLocation?, isBrief: Bool
+    ) -> (text: String, look: RichText.Look)? {
         switch status {
         case .stopped: return nil
         case .idle(let since): return (isBrief ? "in sync" : "in sync at \(localTime(since))", .good)
@@ -93,7 +103,8 @@ struct StatusLine {
             return (stopped("offline", nextTry, message, isBrief), .open)
         case .needsSignIn: return ("the server requires a sign-in", .bad)
         case .needsAttention(let count):
-            return ("\(counted(count, "change")) not synced; see tideline todo status", .bad)
+            let command = TodoOptions.command("status", store: store).map(shellWord).joined(separator: " ")
+            return ("\(counted(count, "change")) not synced; see \(command)", .bad)
         case .failing(_, let message, let nextTry):
             return (stopped("failing", nextTry, message, isBrief), .bad)
         }

@@ -34,6 +34,13 @@ struct TodoOptions: ParsableArguments {
         transform: StoreLocation.init(parsing:))
     var store: StoreLocation?
 
+    /// Returns the words of a command of the list, to be entered in the shell if this is one, or in the terminal.
+    ///
+    /// - Parameter store: The store of `--store`, which the command then names.
+    static func command(_ name: String, store: StoreLocation?) -> [String] {
+        (ShellCommand.isRunning ? [name] : ["tideline", "todo", name]) + (store.map { ["--store", $0.text] } ?? [])
+    }
+
     /// Returns the location of the store from the option, the environment, or the default, in this order.
     func location() throws -> StoreLocation {
         try store
@@ -85,10 +92,13 @@ extension TodoSubcommand {
 }
 
 extension StoreLocation {
-    /// Prints a warning if the store loses its rows when the command ends.
-    func warnIfForgetful(_ warn: (String) -> Void = { Output.note("Warning: \($0)") }) {
+    /// Prints a warning, with another store, if the store loses its rows when the command ends.
+    func warnIfForgetful(
+        instead store: String = TodoOptions.defaultStore,
+        _ warn: (String) -> Void = { Output.note("Warning: \($0)") }
+    ) {
         guard !keepsRows else { return }
-        warn("\(text) keeps nothing when this command ends; specify a file, such as sqlite:todo.db.")
+        warn("\(text) keeps nothing when this command ends; specify a file, such as \(store).")
     }
 }
 #endif

@@ -16,9 +16,9 @@ package enum DialectName: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Returns the dialect of a request: that of its version, or else the only one in which the request is valid.
+    /// Returns the dialect of a request: that of its version, or else Datasync 3 for a PUT and a request with `$count`.
     ///
-    /// - Parameter assumed: The dialect of a request that is valid in both.
+    /// - Parameter assumed: The dialect of all other requests without a version.
     package init(of method: HTTPRequest.Method, target: String, headers: HTTPFields, assumed: DialectName) {
         let values = PercentEncoding.parameters(of: target[...]).map { parameter in
             let name = PercentEncoding.decode(parameter.name, plusIsSpace: true)?.asciiLowercased

@@ -141,9 +141,10 @@ enum KeySetSource: Sendable {
             self = .file(text)
             return
         }
-        guard let url = URL(string: text), let host = url.host(), !host.isEmpty, url.user == nil else {
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty else {
             throw ToolError("--jwks \(text) is not a URL")
         }
+        guard url.user == nil else { throw ToolError("--jwks must not contain a user name or a password") }
         guard url.scheme == "https" || url.scheme == "http" && LoopbackHost.contains(host) else {
             throw ToolError("--jwks \(text) must begin with https:// (http:// only for this machine)")
         }
