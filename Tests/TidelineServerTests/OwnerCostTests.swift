@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidelineServer
 import TidelineStore
@@ -41,28 +42,35 @@ struct OwnerCostTests {
         "$inlinecount=allpages&$top=0", "$inlinecount=allpages&$filter=text eq 'common'",
     ]
 
+    /// Returns the pages of all queries, with the number of rows read and the time of each.
+    private func pages(
+        of service: TableService<RowCountingStore>, _ store: RowCountingStore
+    ) -> [(text: String, rows: Int, time: Duration)] {
+        Self.queries.map { query in
+            let path = "/tables/Note?\(query.replacing(" ", with: "%20"))"
+            let rows = store.rows.load(ordering: .relaxed)
+            let times = (0..<5).map { _ in
+                let start = ContinuousClock.now
+                let page = service.send(.get, path, caller: .user("alice"))
+                return (page, ContinuousClock.now - start)
+            }
+            #expect(times[0].0.status == .ok, "\(times[0].0.text)")
+            return (times[0].0.text, store.rows.load(ordering: .relaxed) - rows, times.map(\.1).sorted()[2])
+        }
+    }
+
     @Test(arguments: StoreKind.served)
     func `no request of a user reads the rows of another one`(_ stores: StoreKind) throws {
-        let fixture = try RightsFixture(stores, schemas: [Self.schema])
+        let store = RowCountingStore(try stores.makeStore())
+        let options = TableServiceOptions(schemas: [Self.schema], rights: ["Note": .owned(by: "userId")])
+        let service = try TableService(store: store, options: options)
         for number in 0..<3 {
-            let own = fixture.insert(#"{"id":"a\#(number)","text":"mine","count":\#(number)}"#, as: "alice")
-            #expect(own.status == .created)
+            let row = #"{"id":"a\#(number)","text":"mine","count":\#(number)}"#
+            #expect(service.send(.post, "/tables/Note", row, caller: .user("alice")).status == .created)
         }
-        /// The pages of all queries, with the time of each.
-        func pages() -> [(text: String, time: Duration)] {
-            Self.queries.map { query in
-                let times = (0..<5).map { _ in
-                    let start = ContinuousClock.now
-                    let page = fixture.page(query, as: "alice")
-                    return (page, ContinuousClock.now - start)
-                }
-                #expect(times[0].0.status == .ok, "\(times[0].0.text)")
-                return (times[0].0.text, times.map(\.1).sorted()[2])
-            }
-        }
-        let before = pages()
+        let before = pages(of: service, store)
         let count = Self.rowCount ?? 2_000
-        try fixture.store.write { writer in
+        try store.write { writer in
             let stamp = Timestamp.now
             try writer.upsert(
                 (0..<count).map { number in
@@ -73,11 +81,38 @@ struct OwnerCostTests {
                     ] as Row
                 }, into: "Note")
         }
-        let after = pages()
+        let after = pages(of: service, store)
         #expect(after.map(\.text) == before.map(\.text))
+        #expect(after.map(\.rows) == before.map(\.rows))
         guard Self.rowCount != nil else { return }
         for (query, (before, after)) in zip(Self.queries, zip(before, after)) {
             print("\(stores.testDescription): \(before.time) -> \(after.time) \(query)")
+        }
+    }
+}
+
+/// A store that counts the rows that the queries of its reads return.
+private final class RowCountingStore: StoreLayer {
+    typealias Writer = AnyStore.Writer
+
+    let base: TestStore
+    let rows = Atomic(0)
+
+    init(_ base: TestStore) { self.base = base }
+
+    func read<T>(_ body: (Reader) throws -> T) throws -> T {
+        try base.read { try body(Reader(base: $0, store: self)) }
+    }
+
+    struct Reader: ReaderLayer {
+        let base: AnyStore.Reader
+        let store: RowCountingStore
+
+        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
+            try base.scan(query) { row in
+                store.rows.add(1, ordering: .relaxed)
+                return try body(row)
+            }
         }
     }
 }

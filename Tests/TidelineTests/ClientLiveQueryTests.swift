@@ -109,6 +109,8 @@ struct ClientLiveQueryTests {
         try await client.client.drop(columns: ["text"], from: "TodoItem")
         await expectSyncError(.invalidArgument, column: "text") { _ = try await updates.next() }
         try await client.items.insert(["id": "a", "priority": 3])
-        while try await others.next()?.rows.isEmpty == true {}
+        var last = try await others.next()
+        while last?.rows.isEmpty == true { last = try await others.next() }
+        #expect(last?.rows.count == 1)
     }
 }

@@ -69,7 +69,7 @@ struct ConflictArticleTests {
         try expectArticle("Conflicts", contains: 4, of: ["Tests/TidelineTests/ConflictArticleTests.swift"])
     }
 
-    @Test("The article's policies fit the tables of its app, and its functions work")
+    @Test("The article's policies fit the tables of its app, and its manual resolution works")
     func works() async throws {
         let (world, client) = try await World.withClient(StoreKind.perEngine[3]) { options in
             let article = makeOptions()
@@ -83,7 +83,6 @@ struct ConflictArticleTests {
             TableSchema("Stay", columns: [.int("nights")]),
         ])
         try await client.context.push()
-        try await undoLatestMerge(of: "a", in: client.client)
 
         let first = try await world.makeSyncedClient()
         try await client.items.pull()
@@ -93,5 +92,38 @@ struct ConflictArticleTests {
         try await keepMine(client.client)
         try await client.context.push()
         #expect(try world.serverRow("a")?["text"] == "mine")
+    }
+
+    @Test("A merge by the article's policies is undone by its function, and its closure keeps the shorter stay")
+    func decides() async throws {
+        let tables = [
+            TableSchema("Note", columns: [.string("text"), .json("tags"), .int("likes")]),
+            TableSchema("Stay", columns: [.int("nights")]),
+        ]
+        let world = try World(.simplest) { $0.schemas += tables }
+        let other = try await world.makeClient()
+        let client = try await world.makeClient { options in
+            options.conflictPolicies["Note"] = makeOptions().conflictPolicies["Note"]
+            options.conflictPolicies["Stay"] = shorterStay
+        }
+        for each in [client, other] { try await each.client.define(tables) }
+        let (notes, stays) = (client.client.table("Note"), client.client.table("Stay"))
+        try await notes.insert(["id": "n", "text": "one", "likes": 1])
+        try await stays.insert(["id": "s", "nights": 4])
+        try await client.context.push()
+        try await other.client.table("Note").pull()
+        try await other.client.table("Stay").pull()
+        try await other.client.table("Note").update(["id": "n", "text": "theirs"])
+        try await other.client.table("Stay").update(["id": "s", "nights": 2])
+        try await other.context.push()
+        try await notes.update(["id": "n", "likes": 5])
+        try await stays.update(["id": "s", "nights": 7])
+        try await client.context.push()
+        #expect(try await stays.rows().rows.map { $0["nights"] } == [2])
+        let merged = try #require(try await notes.rows().rows.first)
+        #expect(merged["text"] == "theirs" && merged["likes"] == 5)
+        try await undoLatestMerge(of: "n", in: client.client)
+        let undone = try #require(try await notes.rows().rows.first)
+        #expect(undone["text"] == "one" && undone["likes"] == 5)
     }
 }

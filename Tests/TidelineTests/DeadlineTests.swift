@@ -20,9 +20,11 @@ struct DeadlineTests {
         let codes = await withTaskGroup(of: TransportError.Code?.self) { group in
             for milliseconds in [200, 20, 400, 100] {
                 group.addTask {
+                    let start = ContinuousClock.now
                     let error = await #expect(throws: TransportError.self) {
                         try await deadlines.run(for: .milliseconds(milliseconds)) { _ in try await never() }
                     }
+                    #expect(ContinuousClock.now - start >= .milliseconds(milliseconds))
                     return error?.code
                 }
             }

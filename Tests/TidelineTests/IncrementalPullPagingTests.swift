@@ -40,7 +40,7 @@ struct IncrementalPullPagingTests {
             case .plain: nil
             case .caps: .instead(request.limited(to: 3)) { $0.without(.link) }
             case .capsWithoutCount:
-                .instead(request.limited(to: 3).without("$inlinecount")) { $0.without(.link) }
+                .instead(request.limited(to: 3).without("$inlinecount").without("$count")) { $0.without(.link) }
             case .milliseconds:
                 .change { $0.editing { $0.replacing(/(\.\d{3})\d+Z/) { "\($0.output.1)Z" } } }
             }

@@ -187,7 +187,14 @@ struct PullGroupTests {
         let code = await client.codeOfTask(canceledAt: page) {
             try await client.items.pull(queryID: "q", settings: settings(3))
         }
-        #expect(code == .cancelled || client.transport.requests.count <= page)
+        // A connection that dies then leaves the same pages.
+        let (other, cut) = try await World.withClient(stores)
+        try plant(other)
+        cut.transport.inspect { _, _ in cut.transport.requests.count > page ? .loseRequest : nil }
+        let outcome = try await pull(cut, "q", settings(3))
+        #expect((code == .cancelled) == (outcome.error == .network))
+        #expect(try client.store.versions() == outcome.rows)
+        #expect(try client.store.reach() == outcome.tokens)
         #expect(try await pull(client, "q", settings(3)).rows == world.serverVersions())
     }
 

@@ -26,7 +26,7 @@ struct PullSamenessTests {
             "empty; plant a@0 text=one version=MQ==; \(pull); plant a@10000 text=two version=MQ==; \(pull)",
             "result stored=1; texts [two]",
             // The same timestamp with other digits or another offset is the same state.
-            "replace 21.001Z 21.0010000+00:00; \(pull); result stored=0")
+            "replace 20.001Z 20.0010000+00:00; \(pull); result pulled=1 stored=0")
     }
 
     static let returns: [Script] = [

@@ -223,18 +223,27 @@ struct PushTests {
     }
 
     @Test("P9 a push waiting for another can be canceled, and the others continue", arguments: StoreKind.perEngine)
-    func cancelWaiting(_ stores: StoreKind) async throws {
-        let (world, client) = try await World.withSyncedClient(stores)
-        try await client.items.update(["id": "a", "text": "two"])
-        client.onFirst(isEarly: true) {
-            let waiting = Task { await syncErrorCode { try await client.context.push() } }
-            waiting.cancel()
-            #expect(await waiting.value == .cancelled)
+    func cancelWaiting(_ stores: StoreKind) throws {
+        try VirtualWorld.run(stores) { virtual, client in
+            try await client.pushInsert(["id": "a", "text": "one"])
+            try await client.items.update(["id": "a", "text": "two"])
+            let code = SharedValue<SyncError.Code?>(nil)
+            client.onFirst(isEarly: true) {
+                let waiting = Task(executorPreference: virtual.executor) {
+                    code.value = await syncErrorCode { try await client.context.push() }
+                }
+                // The clock advances when both pushes wait.
+                try await virtual.sleep(.seconds(1))
+                #expect(code.value == nil)
+                waiting.cancel()
+                try await virtual.sleep(.seconds(1))
+                #expect(code.value == .cancelled)
+            }
+            try await client.context.push()
+            #expect(try virtual.world.state(client) == "local [a=two] queue [] server [a=two]")
+            try await client.pushUpdate(["id": "a", "text": "three"])
+            #expect(try virtual.world.state(client) == "local [a=three] queue [] server [a=three]")
         }
-        try await client.context.push()
-        #expect(try world.state(client) == "local [a=two] queue [] server [a=two]")
-        try await client.pushUpdate(["id": "a", "text": "three"])
-        #expect(try world.state(client) == "local [a=three] queue [] server [a=three]")
     }
 
     @Test(

@@ -85,7 +85,7 @@ struct RestingTableTests {
             _ = await syncErrorCode { try await client.items.pull(queryID: "q", settings: settings) }
         }
         client.transport.inspect(nil)
-        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2, lookback: .seconds(120)))
+        try await client.items.pull(queryID: "q", settings: settings)
         #expect(try client.store.versions() == world.serverVersions())
     }
 }

@@ -165,6 +165,7 @@ struct SignedInOwnerTests {
         end.yield()
         let task = try #require(code.value)
         #expect(await task.value == nil)
+        #expect(tokens(client) == ["of-ann", "of-bob"])
     }
 
     @Test("L13 what a pull has received is its user's, whoever signs in meanwhile", arguments: StoreKind.perEngine)

@@ -91,21 +91,24 @@ struct CommandLineTests {
         #expect(help.contains("The default is \(ServeCommand.defaultStore)."), "\(help)")
     }
 
-    @Test(
-        "Every option of every command has help",
-        arguments: [
-            TidelineCommand.self as any ParsableCommand.Type, ServeCommand.self, ConformanceToolCommand.self,
-            SimulateCommand.self,
-        ])
+    /// Returns a command, its subcommands, and theirs.
+    private static func commands(from command: any ParsableCommand.Type) -> [any ParsableCommand.Type] {
+        [command] + command.configuration.subcommands.flatMap { commands(from: $0) }
+    }
+
+    @Test("Every option of every command has help", arguments: Self.commands(from: TidelineCommand.self))
     func helpForEveryOption(command: any ParsableCommand.Type) {
+        // An option without help has its default in the place of the help.
         let help = TidelineCommand.helpMessage(for: command, columns: 200)
+            .replacing(#/\((?:default|values): [^)]*\)/#, with: "")
         let lines = help.split(separator: "\n")
         let options = lines.indices.filter { lines[$0].hasPrefix("  -") }
         for index in options {
             let label = lines[index].prefixMatch(of: #/ {2}(-\w, )?--[\w/-]+( <[^>]+>)?/#)
             let text = lines[index].dropFirst(label?.output.0.count ?? 0)
             // The help for a long name is on the next line, indented further.
-            let below = index + 1 < lines.endIndex && lines[index + 1].hasPrefix("      ")
+            let next = index + 1 < lines.endIndex ? lines[index + 1] : ""
+            let below = next.hasPrefix("      ") && next.contains { $0 != " " }
             #expect(text.contains { $0 != " " } || below, "no help: \(lines[index])")
         }
         #expect(!options.isEmpty)
