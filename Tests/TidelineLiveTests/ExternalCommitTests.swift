@@ -56,7 +56,7 @@ struct ExternalCommitTests {
         #expect(!store.looksForExternalCommits)
     }
 
-    @Test("Commits of others are announced without a live query, and own ones are not, until the store is closed")
+    @Test("Commits of others are announced without a live query, until the store is closed")
     func updates() async throws {
         var updates = try #require(store.externalCommitUpdates()).makeAsyncIterator()
         var others = try #require(store.externalCommitUpdates()).makeAsyncIterator()
@@ -71,6 +71,21 @@ struct ExternalCommitTests {
         hasElement = await updates.next() != nil
         #expect(!hasElement)
         #expect(!store.looksForExternalCommits)
+    }
+
+    @Test("Own commits are not announced as those of others")
+    func ownCommits() async throws {
+        // With a live query, the store looks more often.
+        let live = try await store.follow(TableQuery("Item"))
+        let updates = try #require(store.externalCommitUpdates())
+        try store.write { try $0.upsert(["id": "b", "number": 2], into: "Item") }
+        let found = Task { await updates.first { _ in true } != nil }
+        // More than two looks.
+        try await Task.sleep(for: .milliseconds(600))
+        found.cancel()
+        let isAnnounced = await found.value
+        #expect(!isAnnounced)
+        withExtendedLifetime(live) {}
     }
 
     @Test("The looks end with the last sequence of the commits of others")

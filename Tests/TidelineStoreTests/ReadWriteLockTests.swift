@@ -97,12 +97,17 @@ import TidelineTestSupport
         // A thread that already reads does not wait for itself.
         for _ in 0..<2 { try lock.beginReading() }
         let hasBegun = Mutex(false)
+        let isRunning = DispatchSemaphore(value: 0)
         let ended = onThread {
+            isRunning.signal()
             #expect(failure { try lock.beginReading() } == nil)
             hasBegun.withLock { $0 = true }
             lock.endReading()
         }
         lock.endReading()
+        try isRunning.finish()
+        // A read that does not wait begins within this time.
+        usleep(50_000)
         #expect(!hasBegun.withLock { $0 })
         lock.endReading()
         try ended.finish()

@@ -53,6 +53,18 @@ extension CheckContext {
         return path
     }
 
+    /// Replaces the content of all files below a folder, and returns their paths.
+    @discardableResult
+    func replaceFiles(below folder: String, by content: String) throws -> [String] {
+        let files = Permissions.contents(of: folder).files
+        for path in files {
+            guard (try? Data(content.utf8).write(to: URL(fileURLWithPath: path))) != nil else {
+                throw HarnessError("the file \(path) cannot be replaced")
+            }
+        }
+        return files
+    }
+
     /// Returns the content of a file, or `nil` if it does not exist.
     func content(of path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }

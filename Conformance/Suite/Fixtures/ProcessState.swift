@@ -23,10 +23,20 @@ enum ProcessState {
         #endif
     }
 
-    /// Returns ``memory``; throws ``NotDecidable`` if it is unknown.
+    /// Returns ``memory`` without what is free; throws ``NotDecidable`` if it is unknown.
     static func knownMemory() throws -> Int {
+        returnFreeMemory()
         guard let memory else { throw NotDecidable("the memory that a process uses is unknown on this system") }
         return memory
+    }
+
+    /// Returns free memory to the system. A C library may keep it, and a leak that reuses it would not be seen.
+    private static func returnFreeMemory() {
+        #if canImport(Glibc)
+        // The module of the C library does not contain this function.
+        guard let function = dlsym(nil, "malloc_trim") else { return }
+        _ = unsafeBitCast(function, to: (@convention(c) (Int) -> CInt).self)(0)
+        #endif
     }
 
     /// Returns the open files within a directory, including removed ones.

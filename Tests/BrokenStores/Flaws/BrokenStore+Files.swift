@@ -15,6 +15,7 @@ extension BrokenStore {
         .init(.longCommitNotSynced, "Large commits survive a power loss", "DUR-009", saying: "expected after"),
         .init(.reopenedNotSynced, "Reopened stores keep commits in power losses", "DUR-010", saying: "expected after"),
         .init(.writeErrorsIgnored, "A write that fails is an error", "DUR-020", saying: "error"),
+        .init(.failedDefinitionKeepsIndex, "A failed definition leaves no index", "DUR-027", saying: "is defined as"),
         .init(.checksumNotCompared, "A bit that flips in a value is noticed", "DUR-004", saying: "power loss"),
         .init(.cutRecordRead, "A commit that was cut off is not read in part", "DUR-002", saying: "power loss"),
         .init(.fullIsCalledIO, "A store without room says full", "DUR-045", saying: "full"),

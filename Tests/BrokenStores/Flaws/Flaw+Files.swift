@@ -36,6 +36,19 @@ extension Flaw {
         }
     }
 
+    /// Returns the definitions that remain of a transaction that cannot be written, or `nil` if none remain.
+    func leftBehind(by session: PlainSession) -> [PlainChange]? {
+        guard self == .failedDefinitionKeepsIndex else { return nil }
+        var left: [PlainChange] = []
+        for case .define(let schema, _) in session.changes {
+            guard let layout = session.start.tables[schema.name]?.layout else { continue }
+            var old = layout.schema
+            old.indexes = schema.indexes
+            left.append(.define(old, stored: layout.stored))
+        }
+        return left.isEmpty ? nil : left
+    }
+
     /// Whether the record of a commit is synced.
     func syncs(_ record: [UInt8], isReopened: Bool) -> Bool {
         switch self {

@@ -71,6 +71,7 @@ package enum Flaw: String, CaseIterable, Sendable {
     case fileLosesNegativeZero, fileReadsEmptyAsNull, fileEndsTextAtNUL, fileIntegersThroughDouble, indexesNotLogged
     case firstFailedSyncForgiven, creationLeavesPart, damageIsCalledIO, reopenedFileOverwritten, openErrorUntyped
     case foreignFileIsCalledCorrupt, deniedWritingIsCalledIO, longCommitNotSynced, reopenedNotSynced
+    case failedDefinitionKeepsIndex
 
     // Promises kept for small amounts only
     case longOrdersUnstable, orderTermsCutAtEight, longListsHeedCase, longTextsSearchedInPart

@@ -249,9 +249,14 @@ package final class PlainStore: LocalStore {
         guard !session.changes.isEmpty else { return }
         commits.lock()
         defer { commits.unlock() }
-        try log.append(session.changes, to: session.start)
+        do {
+            try log.append(session.changes, to: session.start)
+        } catch {
+            if let left = flaw?.leftBehind(by: session) { try? log.append(left, to: session.start) }
+            throw error
+        }
         commitCount.add(1, ordering: .relaxed)
-        if flaw == .commitsKept { kept.withLock { $0.append([UInt8](repeating: 1, count: 32_768)) } }
+        if flaw == .commitsKept { kept.withLock { $0.append([UInt8](repeating: 1, count: 65_536)) } }
         if flaw == .longCommitsAreExternal, session.changes.count > 1_000 { foreignCommits.add(1, ordering: .relaxed) }
         if flaw == .tablesCommittedOneByOne { publishTableByTable(session.state) }
         memory?.forgetCounts()

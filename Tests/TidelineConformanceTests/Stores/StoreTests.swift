@@ -19,7 +19,7 @@ import TidelineTestSupport
     }
 
     private static let suites = StoreKind.all.filter { $0.engine != "sorted" }.map { suite($0.harness) }
-    private static let cases = storeCases + checksumCases + observedCases
+    private static let cases = storeCases + checksumCases + observedCases + largeCases
 
     /// All checks, except that a database of SQLite in memory passes under observation those that it passes as a file.
     private static var storeCases: [Case] {
@@ -51,12 +51,21 @@ import TidelineTestSupport
         }
     }
 
-    private static func suite(_ harness: StoreHarness) -> ConformanceSuite {
+    /// The checks whose limits exceed the size of a table of a few thousand rows.
+    private static var largeCases: [Case] {
+        StoreKind.perEngine.flatMap { kind in
+            let suite = suite(kind.harness, rows: 100_000)
+            return suite.checks.filter { ["SCA-008", "SCA-009", "SCA-010"].contains($0.id) }
+                .map { Case(suite: suite, check: $0) }
+        }
+    }
+
+    private static func suite(_ harness: StoreHarness, rows: Int = 3_000) -> ConformanceSuite {
         ConformanceSuite(
             harness,
             settings: ConformanceSettings(
                 seed: number("SEED") ?? 1, rounds: Int(number("ROUNDS") ?? 1),
-                rows: Int(number("ROWS") ?? 3_000), profile: number("LONG") == 1 ? .long : .full))
+                rows: number("ROWS").map { Int($0) } ?? rows, profile: number("LONG") == 1 ? .long : .full))
     }
 
     private static func number(_ name: String) -> UInt64? {

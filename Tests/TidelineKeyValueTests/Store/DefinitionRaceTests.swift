@@ -73,7 +73,10 @@ import TidelineTestSupport
             engine.faults.begin(after: place)
             let isDefined = (try? store.define([Self.schema(3)])) != nil
             engine.faults.begin(after: nil)
-            if isDefined { break }
+            if isDefined {
+                #expect(!engine.faults.hasFailed)
+                break
+            }
             #expect(try store.tables() == [Self.schema(1)])
             try store.write { try $0.upsert(["id": "x", "c0": .int(Int64(place))], into: "t") }
             #expect(try store.read { try $0.row(in: "t", id: "x") } == ["id": "x", "c0": .int(Int64(place)), "c1": 1])

@@ -59,7 +59,10 @@ import TidelineTestStores
             engine.faults.begin(after: place)
             let outcome = Result { try work.run(on: store) }
             engine.faults.begin(after: nil)
-            guard case .failure(let error) = outcome else { break }
+            guard case .failure(let error) = outcome else {
+                #expect(!engine.faults.hasFailed)
+                break
+            }
             let failure = try #require(error as? StoreError)
             #expect(failure.code == .io && failure.engineCode == 5)
             #expect(try store.tables() == tables)
@@ -106,6 +109,7 @@ import TidelineTestStores
                     _ = try reader.count(TableQuery("item"))
                 }
                 isDone = true
+                #expect(!engine.faults.hasFailed)
             } catch let error as StoreError {
                 #expect(error.code == .io)
             }
@@ -124,6 +128,7 @@ import TidelineTestStores
             engine.faults.begin(after: place)
             do {
                 _ = try KeyValueStore(engine: engine)
+                #expect(!engine.faults.hasFailed)
                 break
             } catch let error as StoreError {
                 #expect(error.code == .io)

@@ -104,9 +104,16 @@ final class Interruption: Sendable {
 /// The failures of a ``WrappedEngine``.
 final class Faults: Sendable {
     private let remaining = Mutex<Int?>(nil)
+    private let failed = Mutex(false)
+
+    /// Whether an operation has failed since the failures were last begun.
+    var hasFailed: Bool { failed.withLock { $0 } }
 
     /// Lets `count` operations succeed and all later ones fail. With `nil`, no operation fails.
-    func begin(after count: Int?) { remaining.withLock { $0 = count } }
+    func begin(after count: Int?) {
+        if count != nil { failed.withLock { $0 = false } }
+        remaining.withLock { $0 = count }
+    }
 
     /// Returns the number of operations, out of `count`, that `body` does not use.
     func remainder(of count: Int, _ body: () throws -> Void) rethrows -> Int {
@@ -119,7 +126,10 @@ final class Faults: Sendable {
     func step() throws {
         try remaining.withLock { remaining in
             guard let count = remaining else { return }
-            guard count > 0 else { throw StoreError(.io, "a failure was asked for", engineCode: 5) }
+            guard count > 0 else {
+                failed.withLock { $0 = true }
+                throw StoreError(.io, "a failure was asked for", engineCode: 5)
+            }
             remaining = count - 1
         }
     }

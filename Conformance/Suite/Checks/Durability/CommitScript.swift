@@ -130,7 +130,26 @@ struct StoreState: Sendable {
 
     private static func rows<Store: LocalStore>(of tables: [TableSchema], in store: Store) throws -> [String: [Row]] {
         try store.read { reader in
-            try Dictionary(uniqueKeysWithValues: tables.map { ($0.name, try reader.allRows($0.name)) })
+            var rows: [String: [Row]] = [:]
+            for table in tables {
+                let found = try reader.allRows(table.name)
+                try expectIndexes(of: table, in: reader, toFind: found)
+                rows[table.name] = found
+            }
+            return rows
+        }
+    }
+
+    /// Fails unless queries that an index may answer find all of the rows.
+    private static func expectIndexes(of table: TableSchema, in reader: some StoreReader, toFind rows: [Row]) throws {
+        for column in Set(table.indexes.compactMap(\.columns.first)) {
+            for (value, matches) in Dictionary(grouping: rows, by: { $0[column] ?? Value.null }) {
+                let query = TableQuery(table.name, predicate: .comparison(.equal, .column(column), .literal(value)))
+                let found = try reader.ids(query)
+                guard Set(found) == Set(matches.map(\.idText)) else {
+                    throw CheckFailure("\(table.name): the index on \(column) and the rows disagree")
+                }
+            }
         }
     }
 
@@ -140,9 +159,8 @@ struct StoreState: Sendable {
             return "found the tables \(found.tables.map(\.name)), expected \(tables.map(\.name))"
         }
         for (table, other) in zip(tables, found.tables) {
-            guard table.allColumns.map(\.name) == other.allColumns.map(\.name) else {
-                return "\(table.name) has the columns \(other.allColumns.map(\.name)), "
-                    + "expected \(table.allColumns.map(\.name))"
+            guard table == other else {
+                return "\(table.name) is defined as \(other.swiftSource), expected \(table.swiftSource)"
             }
             let (right, rows) = (rows[table.name] ?? [], found.rows[table.name] ?? [])
             if let difference = RowDifference(found: rows, expected: right) { return "\(table.name): \(difference)" }

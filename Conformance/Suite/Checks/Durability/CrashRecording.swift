@@ -226,6 +226,7 @@ extension CrashRecording {
         }
         if indexed.contains("priority") { queries.append(TableQuery(schema.name, predicate: .column("priority") >= 3)) }
         if indexed.contains("number") { queries.append(TableQuery(schema.name, predicate: .column("number") >= 100)) }
+        if indexed.contains("text") { queries.append(TableQuery(schema.name, predicate: .column("text") >= "")) }
         return queries
     }
 }

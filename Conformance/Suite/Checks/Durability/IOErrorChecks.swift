@@ -9,7 +9,9 @@ extension Check {
             why: "After `io` an app may retry; after `corrupt` it would discard its data.",
             needs: [.faults, .persistence]
         ) { context in
-            try FaultStage(context).forEachFailure(of: .changes) { _, run in try expectIO(run.errors, context) }
+            try FaultStage(context).forEachFailure(
+                of: .changes, whileOpen: { try expectIO($1.errors, context) },
+                afterwards: { if $0.errors.isEmpty { try expectAcknowledged($0, $1, context) } })
         },
         Check(
             "DUR-021", "After a write interrupted by an I/O error, readers see the previous state",

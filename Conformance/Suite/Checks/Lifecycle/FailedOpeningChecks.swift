@@ -26,7 +26,7 @@ extension Check {
         Check(
             "LIF-072",
             "Folders in place of the store's files, and files in place of its folders, are preserved; an error has code io",
-            why: "A store that removes obstacles removes files that it does not own."
+            why: "A store that removes obstacles removes files that it does not own.", needs: [.files]
         ) { context in
             try context.store(.notes, in: "model").close()
             let model = "\(context.directory)/model"
@@ -142,14 +142,13 @@ extension Check {
     private static func expectForeign(
         _ context: CheckContext, _ content: String, access: StoreOpening.Access = .readWrite
     ) throws {
-        let files = Permissions.contents(of: try filled(context)).files
-        for path in files {
-            guard (try? Data(content.utf8).write(to: URL(fileURLWithPath: path))) != nil else {
-                throw HarnessError("the file \(path) cannot be replaced")
-            }
-        }
+        let folder = try filled(context)
+        let files = try context.replaceFiles(below: folder, by: content)
         try context.expectError(.notAStore, "opening it") { _ = try context.open(access: access) }
         for path in files { try context.expect(context.content(of: path), is: content, "the file \(path)") }
+        let left = Permissions.contents(of: folder).files
+        try context.expect(left.sorted(), is: files.sorted(), "the files after the opening failed")
+        try context.expect(OpenFiles.below(folder), is: [], "the open files after the opening failed")
     }
 
     /// Returns the folder of a closed store with one row.

@@ -34,7 +34,10 @@ extension Check {
         },
         Check("LIF-062", "A failed opening releases every file", needs: [.persistence]) { context in
             let file = try context.file("plain", "mine")
+            try context.store(.notes, in: "foreign").close()
+            try context.replaceFiles(below: context.folder("foreign"), by: "mine")
             for _ in 0..<3 {
+                try? context.open("foreign").close()
                 _ = try? context.open(StoreOpening(directory: "\(file)/below"), named: "plain/below")
                 _ = try? context.open(StoreOpening(directory: file), named: "plain")
             }

@@ -1,3 +1,4 @@
+internal import TidelineLive
 internal import TidelineStore
 
 extension Check {
@@ -74,21 +75,24 @@ extension Check {
             needs: [.clock]
         ) { context in
             let store = try context.store(.notes, holding: [["id": "a", "number": 1]])
+            let observed = ObservedStore(store)
+            var notes = try ObservedQuery(TableQuery("Note"), in: observed)
             let pause = { (duration: Duration) in context.harness.letTimePass?(duration) }
             for (number, duration) in [Duration.seconds(60), .seconds(3_600), .seconds(30 * 86_400)].enumerated() {
                 pause(duration)
                 try context.expect(store.count(TableQuery("Note")), is: number + 1, "the notes after \(duration)")
                 pause(duration)
-                try store.put([["id": .string("after \(number)")]], into: "Note")
+                try observed.put([["id": .string("after \(number)")]], into: "Note")
                 try store.read { reader in
                     pause(duration)
                     try context.expect(
                         reader.count(TableQuery("Note")), is: number + 2, "the count of a read of \(duration)")
                 }
-                try store.write { writer in
+                try observed.write { writer in
                     pause(duration)
                     try writer.upsert(["id": "a", "number": .int(Int64(number))], into: "Note")
                 }
+                try notes.expectCurrent(in: observed, context, "after \(duration)")
                 pause(duration)
                 try store.define([.notes, TableSchema("T\(number)", columns: [])])
             }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 internal import TidelineStore
 
 extension Check {
@@ -159,6 +160,7 @@ extension Check {
             for number in 0..<count {
                 var schema = TableSchema.notes
                 schema.indexes = number % 2 == 0 ? [["number", "text"]] : [["text"]]
+                if number % 4 < 2 { schema.columns.append(.int("more")) }
                 try store.base.define([schema])
             }
             var schema = TableSchema.notes
@@ -199,24 +201,29 @@ extension Check {
                 let store = try context.store(.notes, in: kind)
                 let team = ThreadTeam(context)
                 let isInside = Signal()
+                let hasEnded = Atomic(false)
                 team.start {
                     if kind == "read" {
                         try store.read { reader in
                             isInside.send()
                             context.longWait()
                             try context.expect(reader.count(TableQuery("Note")), is: 0, "the count of a long read")
+                            hasEnded.store(true, ordering: .sequentiallyConsistent)
                         }
                     } else {
                         try store.write { writer in
                             isInside.send()
                             context.longWait()
                             try writer.upsert(["id": "a"], into: "Note")
+                            hasEnded.store(true, ordering: .sequentiallyConsistent)
                         }
                     }
                 }
                 try isInside.wait(context, "the body of the \(kind) does not start")
                 do { try store.close() } catch { throw CheckFailure("closing during a long \(kind): \(error)") }
+                let waited = hasEnded.load(ordering: .sequentiallyConsistent)
                 try team.wait(for: "a long \(kind)")
+                try context.expect(waited, "close() returned during a long \(kind)")
                 guard kind == "write", context.capabilities.isPersistent else { continue }
                 try context.expect(TableQuery("Note"), in: context.open(kind), finds: ["a"])
             }
@@ -260,7 +267,7 @@ extension CheckContext {
 
 /// The resources that a process and the files of a store use.
 struct Resources {
-    private var memory = ProcessState.memory ?? 0
+    private var memory = (try? ProcessState.knownMemory()) ?? 0
     private var descriptors = ProcessState.openDescriptorCount
     private var fileSize: Int
     private var fileCount: Int

@@ -96,12 +96,14 @@ extension Check {
             sizes.append(ProcessState.size(of: context.directory))
         }
         // The smallest of several sizes, because logs and merges let a file grow temporarily. On a busy machine, merges
-        // in the background may end seconds later.
+        // in the background may end much later: they go on as long as the size changes.
         let limit = 4 * rows.byteCount + 32 << 20
-        var least = sizes.suffix(6).min() ?? 0
-        for _ in 0..<100 where least > limit {
+        var (least, last, unchanged) = (sizes.suffix(6).min() ?? 0, 0, 0)
+        while least > limit, unchanged < 300 {
             Thread.sleep(forTimeInterval: 0.1)
-            least = min(least, ProcessState.size(of: context.directory))
+            let size = ProcessState.size(of: context.directory)
+            unchanged = size == last ? unchanged + 1 : 0
+            (least, last) = (min(least, size), size)
         }
         try context.expect(
             least <= limit,

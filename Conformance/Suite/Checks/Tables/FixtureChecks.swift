@@ -55,6 +55,8 @@ extension Check {
                         _ = try context.open(format)
                     }
                 }
+                let open = try OpenFiles.below(context.folder(format))
+                try context.expect(open, is: [], "the open files after \(format) was refused")
             }
         },
     ].needing(.persistence, .fixtures)

@@ -27,7 +27,10 @@ extension Check {
             let store = try context.store(.t(.int("a")), holding: old)
             let wider = TableSchema.t(.string("b"), .int("a"), indexes: [["b"], ["a", "b"]])
             try store.define([wider])
-            try context.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
+            let again = try context.expectAnswers(queries, in: store, over: old, of: wider, "before a write")
+            let written: [Row] = (0..<10).map { ["id": .string("\($0)"), "b": .string($0 % 2 == 0 ? "a" : "b")] }
+            try again.put(written, into: "t")
+            try context.expectAnswers(queries, in: again, over: old.merging(written), of: wider, "after a write")
         },
         Check("TAB-103", "After an index is removed, a query finds the same rows") { context in
             let indexed = TableSchema.t(.int("a"), .string("b"), indexes: [["a"], ["b", "a"], ["b"]])

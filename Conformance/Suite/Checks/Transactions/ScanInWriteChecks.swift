@@ -44,20 +44,22 @@ extension Check {
             "TRN-051", "A row borrowed from a scan or lookup stays unchanged while the body changes and deletes it",
             why: "A view into the engine's page would show later writes."
         ) { context in
-            let store = try filled(context)
-            try store.write { writer in
-                var step = 0
-                try writer.scan(TableQuery("TodoItem").order(by: "text")) { row in
-                    try overwrite(writer, row.idText)
-                    try context.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
-                    try context.expect(row["priority"], is: .int(Int64(step)), "its priority")
-                    step += 1
-                    return step == 6 ? .stop : .next
-                }
-                try writer.withRow(in: "TodoItem", id: "r10") { row in
-                    try overwrite(writer, "r10")
-                    try context.expect(row["text"], is: "old", "the text of the row looked up after it was deleted")
-                    try context.expect(row.idText, is: "r10", "its id")
+            for query in [TableQuery("TodoItem"), TableQuery("TodoItem").order(by: "text")] {
+                let store = try filled(context, in: query.order.isEmpty ? "unordered" : "ordered")
+                try store.write { writer in
+                    var step = 0
+                    try writer.scan(query) { row in
+                        try overwrite(writer, row.idText)
+                        try context.expect(row["text"], is: "old", "the text of the borrowed row after it was deleted")
+                        try context.expect(row["priority"], is: .int(Int64(step)), "its priority")
+                        step += 1
+                        return step == 6 ? .stop : .next
+                    }
+                    try writer.withRow(in: "TodoItem", id: "r10") { row in
+                        try overwrite(writer, "r10")
+                        try context.expect(row["text"], is: "old", "the text of the row looked up after it was deleted")
+                        try context.expect(row.idText, is: "r10", "its id")
+                    }
                 }
             }
         },
