@@ -68,6 +68,7 @@ extension Connection {
         }
         let connection = Connection(handle: handle, path: path)
         guard try connection.isOwnStore() else {
+            connection.leaveLog()
             throw StoreError(.notAStore, "the file is not a store; nothing was removed", path: path)
         }
         try connection.excludeOthers()

@@ -91,8 +91,9 @@ public final class SQLiteStore: LocalStore {
                 sharesFilesWithProcesses: true, storesNaN: false, detectsBitFlips: try writer.hasChecksums(),
                 limitsQueryTime: true)
             catalog = try writer.firstCatalog(deadline)
+            writer.noteLogFiles()
         } catch {
-            if isNew { writer.abandonCreation() }
+            if isNew { writer.abandonCreation() } else { writer.leaveLog() }
             throw error
         }
         let pool = ConnectionPool(writer: writer, readers: [], maximumReaders: options.maximumReaders) {

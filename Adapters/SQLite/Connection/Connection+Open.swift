@@ -26,9 +26,16 @@ extension Connection {
         do throws(StoreError) {
             try connection.configure(for: purpose, options: options)
         } catch {
+            connection.leaveLog()
             throw purpose == .writing ? connection.explaining(error) : error
         }
         return connection
+    }
+
+    /// Lets the connection leave the log in place when it is closed, because the file was refused. SQLite would move
+    /// the log into the file, which may be damaged or that of another program.
+    func leaveLog() {
+        if let path, DatabaseFile.hasLog(path) { _ = tideline_leave_log(handle) }
     }
 
     /// Opens a connection for reading: as usual or, where the shared memory of the write-ahead log cannot be created,

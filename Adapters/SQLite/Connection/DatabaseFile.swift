@@ -193,7 +193,10 @@ struct LogPages {
     /// Returns whether the log contains all pages with the given numbers.
     func contains(_ pages: Range<Int64>) -> Bool {
         if pages.isEmpty { return true }
-        guard let header = read(Self.headerSize, at: 0) else { return false }
+        // A damaged file can lack any number of pages. The log has no more than fit into it.
+        guard let header = read(Self.headerSize, at: 0), let size = try? file?.seekToEnd(),
+            pages.count <= Int64(size) / (Int64(Self.frameHeaderSize) + pageSize)
+        else { return false }
         var missing = Set(pages)
         var place = Int64(Self.headerSize)
         while !missing.isEmpty, let frame = read(Self.frameHeaderSize, at: place), frame[8..<16] == header[16..<24] {

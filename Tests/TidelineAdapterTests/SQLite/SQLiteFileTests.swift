@@ -179,9 +179,29 @@ import TidelineTestSupport
         let right = try #require(try rows(file.count))
         var corrupt = 0
         for size in stride(from: 4096, to: file.count, by: 4096).flatMap({ [$0, $0 + 1_000] }) {
-            if let found = try rows(size) { #expect(found == right, "cut off to \(size)") } else { corrupt += 1 }
+            if let found = try rows(size) {
+                #expect(found == right, "cut off to \(size)")
+            } else {
+                corrupt += 1
+                // The refused opening leaves the log in place.
+                let again = try Self.exercise(path)
+                #expect(again == nil || again == right, "cut off to \(size), opened again")
+                #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == file.prefix(size))
+            }
         }
         #expect(corrupt > 20)
+    }
+
+    @Test func aDamagedPageCountBesideALogTakesNoMemory() throws {
+        let (file, log, _) = try Self.makeLogged(folder.path)
+        let path = "\(folder.path)/copy.sqlite"
+        for bit in 0..<8 {
+            var damaged = file
+            damaged[damaged.startIndex + 28] ^= 1 << bit
+            try Self.replaceFile(path, by: damaged)
+            try log.write(to: URL(fileURLWithPath: "\(path)-wal"))
+            _ = try Self.exercise(path)
+        }
     }
 
     /// A process that is killed while it moves pages from the log to the file leaves a file that is too short.
