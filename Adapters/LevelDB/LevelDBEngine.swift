@@ -22,7 +22,8 @@ public import TidelineStore
 /// If reopening fails, each later read or write tries again; the folder stays locked.
 ///
 /// Only LevelDB may change the files while they are open: if the log or another file was removed, renamed, or replaced,
-/// the next commit throws ``StoreError/Code/io``. Tables are not checked. Truncating a table, which LevelDB maps,
+/// the next commit throws ``StoreError/Code/io``. Tables are not checked, a copy of `CURRENT` in its place is accepted,
+/// and the replacement of a log that LevelDB has just begun is not noticed. Truncating a table, which LevelDB maps,
 /// crashes the process.
 ///
 /// ``StoreError/engineCode`` is the operating system's error number if LevelDB's message contains its description;

@@ -48,6 +48,7 @@ final class DatabaseOwner: @unchecked Sendable {
         let lastSequence = folder.isNew ? 0 : try check.lastSequence(recovering: options.durability)
         progress = LockedValue(Progress(lastSequence: lastSequence))
         database = try Database(folder.path, options, createsIfMissing: folder.isNew)
+        folder.noteOpenFiles()
     }
 
     // MARK: Use
@@ -150,6 +151,7 @@ final class DatabaseOwner: @unchecked Sendable {
             let found = try FolderCheck(folder: folder.path).lastSequence()
             progress.withLock { $0.lastSequence = found }
             database = try Database(folder.path, options, createsIfMissing: false)
+            folder.noteOpenFiles()
             progress.withLock { $0.failure = nil }
         }
     }

@@ -5,9 +5,9 @@ internal import TidelineStore
 final class DatabaseFolder: Sendable {
     let path: String
     private let lock: FolderLock
-    private let currentPath: String
     private let changes: LockedValue<FolderChanges>
-    private let newestFiles = LockedValue(NewestFiles())
+    /// `nil` if they could not be determined yet.
+    private let openFiles = LockedValue<OpenFiles?>(nil)
     /// The files that existed before. An interrupted creation removes all others, and the folder if it did not exist.
     private let before: Set<String>
     private let existed: Bool
@@ -19,7 +19,6 @@ final class DatabaseFolder: Sendable {
         let path = try path.absolutePath()
         existed = try Self.requireFolder(path, createsIfMissing: createsIfMissing)
         self.path = path
-        currentPath = "\(path)/CURRENT"
         changes = LockedValue(FolderChanges(path))
         do throws(StoreError) {
             // Nothing is created in a folder of another program, not even a lock.
@@ -52,16 +51,21 @@ final class DatabaseFolder: Sendable {
     func requireFiles() throws(StoreError) {
         try changes.withLock { changes throws(StoreError) in
             try changes.recheck { () throws(StoreError) in
-                guard lock.isInPlace, access(currentPath, F_OK) == 0, try hasNewestFiles() else {
-                    throw .filesMoved(path: path)
-                }
+                guard lock.isInPlace, try hasOpenFiles() else { throw .filesMoved(path: path) }
             }
         }
     }
 
-    private func hasNewestFiles() throws(StoreError) -> Bool {
-        try newestFiles.withLock { files throws(StoreError) in try files.areInPlace(in: path) }
+    private func hasOpenFiles() throws(StoreError) -> Bool {
+        try openFiles.withLock { files throws(StoreError) -> Bool in
+            if files == nil { files = try OpenFiles(in: path) }
+            return try files?.areInPlace() == true
+        }
     }
+
+    /// Notes the files of a database that LevelDB has just opened, so that it is noticed if they are replaced. If that
+    /// fails, the next commit tries again.
+    func noteOpenFiles() { openFiles.withLock { $0 = try? OpenFiles(in: path) } }
 
     /// Takes the lock again after LevelDB has closed the folder.
     func lockAgain() throws(StoreError) { try lock.take() }
@@ -125,33 +129,69 @@ final class DatabaseFolder: Sendable {
     }
 }
 
-/// The log and the manifest to which LevelDB appends. It replaces them by others with greater numbers.
-struct NewestFiles {
-    private var log = NumberedFile()
-    private var manifest = NumberedFile()
+/// The log and the manifest to which LevelDB appends. It replaces the log by others with greater numbers, and the
+/// manifest, which `CURRENT` names, only when it opens the folder.
+struct OpenFiles {
+    private let folder: String
+    private let manifestName: String
+    private let manifest: OpenFile
+    private var log: (number: UInt64, file: OpenFile)?
+    /// The changes of `CURRENT`. Its content is compared, because it is not open, and a file system may give a file
+    /// another identity while it is not open.
+    private var currentChanges: FolderChanges
 
-    private struct NumberedFile {
-        var number: UInt64 = 0
-        var path = ""
+    private struct OpenFile {
+        let path: String
+        let identity: FileIdentity
 
-        var exists: Bool { access(path, F_OK) == 0 }
+        init?(_ path: String) {
+            guard let identity = FileIdentity(at: path) else { return nil }
+            self.path = path
+            self.identity = identity
+        }
+
+        var isInPlace: Bool { FileIdentity(at: path) == identity }
     }
 
-    /// Returns whether the files, or newer ones, are in a folder.
-    mutating func areInPlace(in folder: String) throws(StoreError) -> Bool {
+    /// Notes the files of an open database.
+    init(in folder: String) throws(StoreError) {
+        manifestName = try FileName.current(in: folder)
+        guard let manifest = OpenFile("\(folder)/\(manifestName)") else { throw .filesMoved(path: folder) }
+        self.folder = folder
+        self.manifest = manifest
+        currentChanges = FolderChanges("\(folder)/CURRENT")
+        try noteNewestLog()
+    }
+
+    /// Returns whether the files, or a newer log, are in the folder.
+    mutating func areInPlace() throws(StoreError) -> Bool {
+        guard try isManifestInPlace() else { return false }
         // A list of a folder that changes at the same time may lack files, so it is read more than once.
         for _ in 0..<3 {
-            if log.exists, manifest.exists { return true }
-            for name in try FolderCheck.names(in: folder) {
-                switch FileName(name) {
-                case .log(let number) where number >= log.number:
-                    log = NumberedFile(number: number, path: "\(folder)/\(name)")
-                case .manifest(let number) where number >= manifest.number:
-                    manifest = NumberedFile(number: number, path: "\(folder)/\(name)")
-                default: continue
-                }
+            if log?.file.isInPlace == true { return true }
+            try noteNewestLog()
+        }
+        return log?.file.isInPlace == true
+    }
+
+    private mutating func isManifestInPlace() throws(StoreError) -> Bool {
+        let folder = self.folder
+        let name = manifestName
+        try currentChanges.recheck { () throws(StoreError) in
+            guard access("\(folder)/CURRENT", F_OK) == 0, try FileName.current(in: folder) == name else {
+                throw .filesMoved(path: folder)
             }
         }
-        return log.exists && manifest.exists
+        return manifest.isInPlace
+    }
+
+    /// A log that is known keeps its identity: LevelDB never creates a second one with the same number.
+    private mutating func noteNewestLog() throws(StoreError) {
+        for name in try FolderCheck.names(in: folder) {
+            guard case .log(let number) = FileName(name), number > log?.number ?? 0,
+                let file = OpenFile("\(folder)/\(name)")
+            else { continue }
+            log = (number: number, file: file)
+        }
     }
 }

@@ -12,21 +12,10 @@ internal import TidelineStore
 /// and the folder itself has another lock, which keeps other stores out until ``release()``, also while LevelDB is
 /// closed.
 struct FolderLock: Sendable {
-    /// The identity of a file, unique while the file is open.
-    private struct Identity: Hashable {
-        var device: dev_t
-        var file: ino_t
-
-        init(_ status: stat) {
-            device = status.st_dev
-            file = status.st_ino
-        }
-    }
-
-    private static let held = Mutex<Set<Identity>>([])
+    private static let held = Mutex<Set<FileIdentity>>([])
 
     private let folder: String
-    private let identity: Identity
+    private let identity: FileIdentity
     private let descriptor: Int32
     private let folderDescriptor: Int32
     private let lockPath: String
@@ -38,8 +27,7 @@ struct FolderLock: Sendable {
         self.folder = folder
         lockPath = "\(folder)/LOCK"
         (descriptor, identity, folderDescriptor) = try Self.held.withLock { held throws(StoreError) in
-            var status = stat()
-            if stat("\(folder)/LOCK", &status) == 0, held.contains(Identity(status)) {
+            if let identity = FileIdentity(at: "\(folder)/LOCK"), held.contains(identity) {
                 throw StoreError(
                     .locked, "the folder is already open in a store of this process; use that store, or close it first",
                     path: folder)
@@ -66,7 +54,7 @@ struct FolderLock: Sendable {
         throw openElsewhere(folder, number)
     }
 
-    private static func lockFile(in folder: String) throws(StoreError) -> (descriptor: Int32, identity: Identity) {
+    private static func lockFile(in folder: String) throws(StoreError) -> (descriptor: Int32, identity: FileIdentity) {
         var status = stat()
         let descriptor = tideline_open_lock("\(folder)/LOCK")
         guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
@@ -78,7 +66,7 @@ struct FolderLock: Sendable {
             close(descriptor)
             throw error
         }
-        return (descriptor, Identity(status))
+        return (descriptor, FileIdentity(status))
     }
 
     private static func unlock(_ folderDescriptor: Int32) {
@@ -88,10 +76,7 @@ struct FolderLock: Sendable {
     }
 
     /// Returns whether the locked file is still at its path.
-    var isInPlace: Bool {
-        var status = stat()
-        return stat(lockPath, &status) == 0 && Identity(status) == identity
-    }
+    var isInPlace: Bool { FileIdentity(at: lockPath) == identity }
 
     /// Takes the lock of the file again; it is lost when LevelDB closes the folder.
     func take() throws(StoreError) {
@@ -121,5 +106,22 @@ struct FolderLock: Sendable {
         StoreError(
             .locked, "the folder is open in another process; close the store there", path: folder,
             engineCode: Int(number))
+    }
+}
+
+/// The identity of a file, unique while the file is open.
+struct FileIdentity: Hashable {
+    private let device: dev_t
+    private let file: ino_t
+
+    init(_ status: stat) {
+        device = status.st_dev
+        file = status.st_ino
+    }
+
+    init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
     }
 }

@@ -26,8 +26,9 @@ final class Connection {
     private var immutableFile: FileState?
     private let process = OpeningProcess()
     private lazy var resolvedPath = path.map(DatabaseFile.file)
-    /// The paths of the write-ahead log and its shared memory, which exist while the file is open.
-    private lazy var logPaths = resolvedPath.map { ["\($0)-wal", "\($0)-shm"] } ?? []
+    /// The write-ahead log and its shared memory. They stay in place while this connection is open, because its lock on
+    /// the file keeps others from removing them at their last close.
+    private var logFiles: [LogFile] = []
     private lazy var folderChanges = resolvedPath.map {
         FolderChanges(($0 as NSString).deletingLastPathComponent)
     }
@@ -177,11 +178,18 @@ final class Connection {
 
     // MARK: Files
 
+    /// Notes the log and its shared memory, which SQLite has opened for a read, so that it is noticed if they are
+    /// removed or replaced.
+    func noteLogFiles() {
+        guard let resolvedPath else { return }
+        logFiles = ["-wal", "-shm"].map { LogFile("\(resolvedPath)\($0)") }
+    }
+
     /// Throws an error if the file, its log, or the shared memory of the log is not at its path anymore, before a
     /// commit is acknowledged.
     func requireFiles() throws(StoreError) {
         try folderChanges?.recheck { () throws(StoreError) in
-            guard tideline_has_moved(handle) == 0, logPaths.allSatisfy({ access($0, F_OK) == 0 }) else {
+            guard tideline_has_moved(handle) == 0, logFiles.allSatisfy(\.isInPlace) else {
                 throw .filesMoved(path: path)
             }
         }
@@ -271,4 +279,30 @@ enum TransactionStep: Int, CaseIterable {
 private final class TimeLimitBox {
     let limit: QueryTimeLimit
     init(_ limit: QueryTimeLimit) { self.limit = limit }
+}
+
+/// A file that stays the same while a connection is open.
+private struct LogFile {
+    private let path: String
+    private let identity: Identity?
+
+    private struct Identity: Equatable {
+        let device: dev_t
+        let file: ino_t
+    }
+
+    init(_ path: String) {
+        self.path = path
+        identity = Self.identity(path)
+    }
+
+    var isInPlace: Bool {
+        guard let current = Self.identity(path) else { return false }
+        return identity == nil || current == identity
+    }
+
+    private static func identity(_ path: String) -> Identity? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Identity(device: status.st_dev, file: status.st_ino) : nil
+    }
 }

@@ -123,6 +123,34 @@ import TidelineTestSupport
         #expect(try contents(of: "\(folder.path)/link") == ["a": "1"])
     }
 
+    /// Before the first commit, too.
+    @Test(arguments: [".log", "MANIFEST-"])
+    func aReplacedFileIsNoticed(_ part: String) throws {
+        let engine = try LevelDBEngine(path: path)
+        let name = try #require(try files(path).keys.first { $0.contains(part) })
+        let file = "\(path)/\(name)"
+        try FileManager.default.copyItem(atPath: file, toPath: "\(file)-copy")
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.moveItem(atPath: "\(file)-copy", toPath: file)
+        for _ in 0..<2 { expectError(.io) { try engine.put(["a": "1"]) } }
+        try engine.close()
+    }
+
+    @Test func aCurrentThatNamesAnotherManifestIsNoticedAndACopyIsAccepted() throws {
+        let engine = try LevelDBEngine(path: path)
+        try engine.put(["a": "1"])
+        let current = URL(fileURLWithPath: "\(path)/CURRENT")
+        let content = try Data(contentsOf: current)
+        try content.write(to: current, options: .atomic)
+        try engine.put(["a": "2"])
+        try Data("MANIFEST-000001\n".utf8).write(to: current, options: .atomic)
+        expectError(.io) { try engine.put(["a": "3"]) }
+        try content.write(to: current, options: .atomic)
+        try engine.put(["a": "4"])
+        #expect(try engine.all() == ["a": "4"])
+        try engine.close()
+    }
+
     /// A failed open releases its lock.
     @Test func aFolderOfAnotherProgramsDatabaseIsRefusedAndLeftFree() throws {
         let engine = try LevelDBEngine(path: path)

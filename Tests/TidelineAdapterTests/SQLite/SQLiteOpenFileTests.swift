@@ -175,6 +175,21 @@ import TidelineTestSupport
         try? store.close()
     }
 
+    @Test("A process that opens and closes the file leaves the log of an open store in place")
+    func closingProcess() throws {
+        let kind = StoreKind.sqliteFile
+        let files = try StoreFiles(kind)
+        let store = try kind.open(files.path)
+        try store.define([TableSchema("Item", columns: [.int("number")], systemColumns: [])])
+        for number in 1...3 {
+            let other = try EditingProcess(kind, files.path)
+            try other.edit("upsert 1 \(number)")
+            try other.finish()
+            try store.write { try $0.upsert(["id": "2", "number": 0], into: "Item") }
+        }
+        try store.close()
+    }
+
     @Test("A wait for another process ends when the task is cancelled")
     func cancelledWait() async throws {
         let kind = StoreKind.sqliteWithChecksums

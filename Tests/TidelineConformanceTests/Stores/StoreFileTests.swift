@@ -16,8 +16,9 @@ import TidelineTestSupport
     /// A change of the files of an open store.
     enum Change {
         case remove, rename, replace, removeParent
-        /// The removal of the only file whose name matches a regular expression.
+        /// The removal of the only file whose name matches a regular expression, or its replacement by a copy.
         case removeFile(String)
+        case replaceFile(String)
 
         /// Makes the change.
         func apply(to path: String) throws {
@@ -30,12 +31,20 @@ import TidelineTestSupport
                 try files.moveItem(atPath: path, toPath: "\(path)-moved")
                 try files.copyItem(atPath: "\(path)-moved", toPath: path)
             case .removeParent: try files.removeItem(atPath: parent)
-            case .removeFile(let pattern):
-                let names = try files.subpathsOfDirectory(atPath: parent)
-                    .filter { $0.range(of: pattern, options: .regularExpression) != nil }
-                try #require(names.count == 1)
-                try files.removeItem(atPath: "\(parent)/\(names[0])")
+            case .removeFile(let pattern): try files.removeItem(atPath: Self.onlyFile(in: parent, pattern))
+            case .replaceFile(let pattern):
+                let file = try Self.onlyFile(in: parent, pattern)
+                try files.copyItem(atPath: file, toPath: "\(file)-copy")
+                try files.removeItem(atPath: file)
+                try files.moveItem(atPath: "\(file)-copy", toPath: file)
             }
+        }
+
+        private static func onlyFile(in folder: String, _ pattern: String) throws -> String {
+            let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+                .filter { $0.range(of: pattern, options: .regularExpression) != nil }
+            try #require(names.count == 1)
+            return "\(folder)/\(names[0])"
         }
     }
 
@@ -48,8 +57,13 @@ import TidelineTestSupport
         }
     }
 
-    private static let changes: [(StoreKind, Change)] = kinds.flatMap { kind in
-        ([.remove, .rename, .replace, .removeParent] + files(of: kind).map(Change.removeFile)).map { (kind, $0) }
+    private static let changes: [(StoreKind, Change)] = kinds.flatMap { kind -> [(StoreKind, Change)] in
+        let names = files(of: kind)
+        var all: [Change] = [.remove, .rename, .replace, .removeParent]
+        all += names.map(Change.removeFile)
+        // A copy of `CURRENT` is as good.
+        all += names.filter { $0 != "CURRENT$" }.map(Change.replaceFile)
+        return all.map { (kind, $0) }
     }
 
     @Test("Nothing is acknowledged into files that are not at the path anymore", arguments: changes)
