@@ -38,13 +38,17 @@ public struct LMDBOptions: Sendable {
     public var createsIfMissing: Bool
     /// The initially reserved address space, in bytes. It uses neither memory nor disk space, and grows automatically.
     /// If there is too little address space, such as under `ulimit -v`, the map begins smaller. Growing waits until no
-    /// read of this process is in flight, so choose a size that makes it rare.
+    /// read of this process is in flight, so choose a size that makes it rare. After another process has enlarged the
+    /// file beyond the map, the next read grows the map; inside another read of the same thread, it throws
+    /// ``StoreError/Code/busy`` instead.
     public var mapSize: Int
-    /// The maximum size of the map, in bytes, also of a new one; beyond it, ``StoreError/Code/full`` is thrown. A store
-    /// that is larger opens, but does not grow.
+    /// The size up to which this store enlarges the map, in bytes, also that of a new one; where more is needed,
+    /// ``StoreError/Code/full`` is thrown. A store that is larger opens. If another store in this process has a larger
+    /// map, or another process has enlarged the file, this store can grow beyond the size.
     public var maximumMapSize: Int
-    /// The maximum number of concurrent reads in all processes; further reads wait. The process that opens the store
-    /// first determines it.
+    /// The maximum number of concurrent reads in all processes; further reads wait. A process with an open store keeps
+    /// the places of up to 64 reads that have ended, for its next reads. If no place is left, opening the store in
+    /// another process throws ``StoreError/Code/busy``. The process that opens the store first determines the number.
     public var maximumReaders: Int
     /// How long to wait before throwing ``StoreError/Code/busy``: for writers of other processes, and for processes
     /// that open the store; for reads of other processes when there are ``maximumReaders``; and for reads of this

@@ -12,7 +12,7 @@ extension KeyValueStore where Engine == LMDBEngine {
         let engine = try LMDBEngine(path: path, options: options)
         do {
             // Closes the engine if it fails.
-            try self.init(engine: engine)
+            try self.init(engine: engine, createsIfMissing: options.createsIfMissing)
         } catch {
             EnvironmentRegistry.shared.abandonCreation(of: engine.environment)
             throw error

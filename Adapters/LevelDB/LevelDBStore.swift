@@ -18,7 +18,7 @@ extension KeyValueStore where Engine == LevelDBEngine {
             try? engine.close()
             throw error
         }
-        try self.init(engine: engine)
+        try self.init(engine: engine, createsIfMissing: options.createsIfMissing)
     }
 
     /// Repairs a closed store that is ``StoreError/Code/corrupt`` from its remaining data, so that it can be opened.

@@ -18,11 +18,12 @@ public import TidelineStore
 /// that writes to them must set these columns too, and increase `commits` in the table `tideline_store` first in its
 /// transaction. Values written by other programs are validated when they are read.
 ///
-/// Any number of processes can open the store. Writers wait for each other, at most for
-/// ``PostgreSQLOptions/busyTimeout``; readers wait only while definitions change. The store uses tables, indexes, and
-/// statements that systems compatible with PostgreSQL have, too: no triggers, sequences, or functions. NaN cannot be
-/// stored. A row must fit in a page of the server apart from its long values, which leaves room for about 990 numbers
-/// or 400 long texts, and has at most 500 MB.
+/// Any number of processes can open the store. Writers wait for each other, and changes of definitions also for reads
+/// of the same tables, at most for ``PostgreSQLOptions/busyTimeout``. Readers wait only while definitions change, and
+/// may then throw ``StoreError/Code/busy``. The store uses tables, indexes, and statements that systems compatible with
+/// PostgreSQL have, too: no triggers, sequences, or functions. NaN cannot be stored. A row must fit in a page of the
+/// server apart from its long values, which leaves room for about 990 numbers or 400 long texts, and has at most
+/// 500 MB.
 ///
 /// Small upserts are sent with the next statement of their transaction, so that each does not wait for the server. If
 /// the server refuses a row, that statement throws the error, or ``write(_:)``.
@@ -55,7 +56,7 @@ public final class PostgreSQLStore: LocalStore {
     /// - Throws: ``StoreError``: ``StoreError/Code/io`` if the database cannot be used, with the reason, or if there is
     ///   no store and the options do not allow creating it; ``StoreError/Code/notAStore`` if the schema contains tables
     ///   of another program in the place of the store's; ``StoreError/Code/readOnly`` if there is no permission to
-    ///   create the store; ``StoreError/Code/newerFormat``; ``StoreError/Code/corrupt``;
+    ///   create the store, or to read it; ``StoreError/Code/newerFormat``; ``StoreError/Code/corrupt``;
     ///   ``StoreError/Code/schemaMismatch`` for a name that is not in normalization form C, which an earlier version
     ///   accepted.
     public init(connection: String, options: PostgreSQLOptions = .init()) throws {

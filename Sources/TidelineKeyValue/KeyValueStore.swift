@@ -36,13 +36,18 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
     ///   (``OrderedKeyValueEngine/maximumKeyLength``), ``StoreError/Code/schemaMismatch`` for a name that is not in
     ///   normalization form C, which an earlier version accepted, and the errors of the engine. The engine is then
     ///   closed.
-    public init(engine: Engine) throws {
+    public convenience init(engine: Engine) throws { try self.init(engine: engine, createsIfMissing: true) }
+
+    /// Creates a store as ``init(engine:)`` does, or throws ``StoreError/Code/io`` if there is none and the options of
+    /// the engine do not allow creating one.
+    package init(engine: Engine, createsIfMissing: Bool) throws {
         self.engine = engine
         capabilities = engine.storeCapabilities
         do {
             try Self.requireKeyLength(of: engine)
             overflowKeys = unsafe OverflowKey(maximum: engine.maximumKeyLength)
-            definitions = LockedValue(Definitions(catalog: try Self.firstCatalog(of: engine, overflowKeys)))
+            let catalog = try Self.firstCatalog(of: engine, overflowKeys, createsIfMissing)
+            definitions = LockedValue(Definitions(catalog: catalog))
         } catch {
             // Report the first failure only.
             try? engine.close()
@@ -66,8 +71,10 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         }
     }
 
-    /// Returns the definitions of the store, which is created if it does not exist.
-    private static func firstCatalog(of engine: Engine, _ overflowKeys: OverflowKey) throws -> Catalog {
+    /// Returns the definitions of the store, which is created if it does not exist and may be.
+    private static func firstCatalog(
+        of engine: Engine, _ overflowKeys: OverflowKey, _ createsIfMissing: Bool
+    ) throws -> Catalog {
         let catalog = try engine.read { snapshot -> Catalog? in
             let map = KeyMap(snapshot, overflowKeys)
             return try map.checkFormat(for: engine) ? map.catalog() : nil
@@ -75,6 +82,9 @@ public final class KeyValueStore<Engine: OrderedKeyValueEngine>: LocalStore {
         if let catalog { return catalog }
         guard !engine.capabilities.isReadOnly else {
             throw StoreError(.io, "there is no store, and it cannot be created because it was opened read-only")
+        }
+        guard createsIfMissing else {
+            throw StoreError(.io, "there is no store, and the options do not allow creating one")
         }
         return try engine.write { transaction in
             let map = KeyStoreMap(transaction, overflowKeys)

@@ -36,7 +36,7 @@ extension Environment {
 
     static func openFiles(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Environment {
         let heads = try FileHeads.read(try DataFile(folder.dataPath))
-        let isLockMade = try options.isReadOnly ? false : makeLockFile(folder, readers: options.maximumReaders)
+        let isLockMade = try makeLockFile(folder, options)
         do throws(StoreError) {
             return try Environment(folder, heads, options)
         } catch {
@@ -210,15 +210,19 @@ extension Environment {
 
     /// Creates the lock file in its full size. LMDB would create it as a sparse file, and on a full disk, writing to a
     /// hole through the map crashes the process.
-    private static func makeLockFile(_ folder: Folder, readers: Int) throws(StoreError) -> Bool {
+    ///
+    /// - Returns: Whether it was created. A store for reading only that may not create it leaves that to LMDB, which
+    ///   can do without it on a read-only file system.
+    private static func makeLockFile(_ folder: Folder, _ options: LMDBOptions) throws(StoreError) -> Bool {
         let descriptor = SystemCalls.open(folder.lockPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {
-            guard errno != EEXIST else { return false }
-            throw .system(errno, path: folder.lockPath, doing: "the lock file could not be made")
+            let error = errno
+            if error == EEXIST || options.isReadOnly && [EROFS, EACCES, EPERM].contains(error) { return false }
+            throw .system(error, path: folder.lockPath, doing: "the lock file could not be made")
         }
         defer { Foundation.close(descriptor) }
         // A cache line for each reader, and four for the header.
-        let zeros = [UInt8](repeating: 0, count: (max(1, min(readers, 1 << 20)) + 4) * 64)
+        let zeros = [UInt8](repeating: 0, count: (max(1, min(options.maximumReaders, 1 << 20)) + 4) * 64)
         let written = zeros.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         guard written == zeros.count else {
             let error = written < 0 ? errno : ENOSPC

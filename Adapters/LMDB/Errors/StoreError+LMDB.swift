@@ -14,7 +14,8 @@ extension StoreError {
     private static let hints: [Int32: String] = [
         MDB_MAP_FULL: "increase maximumMapSize",
         MDB_DBS_FULL: "a store can have at most \(Environment.maximumSpaces - 1) tables and indexes",
-        MDB_READERS_FULL: "end some reads, or increase maximumReaders where the store is opened first",
+        MDB_READERS_FULL:
+            "end some reads, close the store in other processes, or increase maximumReaders where it is opened first",
         MDB_TXN_FULL: "split the changes into several transactions",
         MDB_PANIC: "close the store in this process, then open it again",
     ]

@@ -26,8 +26,9 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     public var durability: Durability
     /// Whether other processes may open the same files at the same time.
     public var sharesFilesWithProcesses: Bool
-    /// Whether writers can commit while a reader is active, regardless of how long it reads, except when an engine has
-    /// to grow its map. If not, readers may also wait for each other, as in a database with one connection.
+    /// Whether writers can commit while a reader is active, regardless of how long it reads, except that an engine may
+    /// have to grow its map, or to wait for readers before it changes definitions. If not, readers may also wait for
+    /// each other, as in a database with one connection.
     public var readersDoNotBlockWriters: Bool
     /// Whether a double column supports NaN. If not, NaN is rejected with ``StoreError/Code/invalidValue``.
     public var storesNaN: Bool
@@ -45,7 +46,7 @@ public struct StoreCapabilities: Sendable, Hashable, Codable {
     /// The maximum length of an identifier in Unicode scalars, `Int.max` if there is no limit.
     public var maximumIDLength: Int
     /// The maximum number of tables and indexes together, or `nil` if there is no limit. A definition that exceeds it
-    /// is rejected with ``StoreError/Code/tooManyTables``.
+    /// is rejected with ``StoreError/Code/tooManyTables``. The indexes that a definition removes count, too.
     public var maximumTablesAndIndexes: Int?
 
     /// Creates capabilities, with the usual values of an embedded engine as defaults.

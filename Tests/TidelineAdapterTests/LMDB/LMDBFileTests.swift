@@ -63,6 +63,14 @@ import TidelineTestSupport
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
+    @Test func aDatabaseBecomesAStoreOnlyIfThatMayBeCreated() throws {
+        try LMDBEngine(path: folder.path).close()
+        let existing = LMDBOptions(createsIfMissing: false)
+        expectError(.io) { _ = try LMDBStore(path: folder.path, options: existing) }
+        try LMDBStore(path: folder.path).close()
+        try LMDBStore(path: folder.path, options: existing).close()
+    }
+
     @Test(arguments: ["data.mdb", "lock.mdb"])
     func aFolderInTheFilesPlaceIsAnError(name: String) throws {
         try FileManager.default.createDirectory(atPath: "\(folder.path)/\(name)", withIntermediateDirectories: true)
@@ -175,8 +183,11 @@ import TidelineTestSupport
     }
 
     /// On a full disk, a write through the map to a hole of the file would end the process.
-    @Test func theLockFileHasNoHoles() throws {
-        try LMDBEngine(path: folder.path, options: LMDBOptions(maximumReaders: 1_000)).close()
+    @Test(arguments: [false, true]) func theLockFileHasNoHoles(isReadOnly: Bool) throws {
+        try storeOne()
+        try FileManager.default.removeItem(atPath: "\(folder.path)/lock.mdb")
+        let options = LMDBOptions(isReadOnly: isReadOnly, maximumReaders: 1_000)
+        try LMDBEngine(path: folder.path, options: options).close()
         var status = stat()
         #expect(stat("\(folder.path)/lock.mdb", &status) == 0)
         #expect(Int(status.st_blocks) * 512 >= Int(status.st_size))

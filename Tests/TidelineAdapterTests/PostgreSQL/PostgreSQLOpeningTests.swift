@@ -69,6 +69,11 @@ import TidelineTestSupport
         expectError(.readOnly) { _ = try PostgreSQLStore(connection: visiting) }
         let store = try PostgreSQLStore(connection: connection, options: .patient())
         try store.define([TableSchema("t", columns: [])])
+        var options = PostgreSQLOptions.patient()
+        for isReadOnly in [false, true] {
+            options.isReadOnly = isReadOnly
+            expectError(.readOnly) { _ = try PostgreSQLStore(connection: visiting, options: options) }
+        }
         try PlainConnection(connection).query(
             "GRANT USAGE ON SCHEMA tideline TO visitor; GRANT SELECT ON ALL TABLES IN SCHEMA tideline TO visitor")
         let reading = try PostgreSQLStore(connection: visiting)
