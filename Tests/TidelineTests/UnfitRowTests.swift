@@ -19,6 +19,7 @@ struct UnfitRowTests {
         (#""priority":77"#, #""priority":{"a":[1,"}"]}"#, "priority"),
         (#""text":"bad""#, #""text":null"#, "text"),
         (#""text":"bad""#, #""other":1"#, "text"),
+        (#""text":"bad""#, #""text":"bad \ud83d""#, "text"),
     ]
 
     /// Makes a client whose server returns the rows of priority 77 with a fault.
@@ -80,6 +81,15 @@ struct UnfitRowTests {
         client.transport.inspect(nil)
         try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
         #expect(try client.texts() == ["a", "b", "bad"])
+    }
+
+    @Test("A7 half of a surrogate pair is ignored in a column without definition", arguments: StoreKind.perEngine)
+    func ignores(_ stores: StoreKind) async throws {
+        let fault: Fault = (#""priority":77"#, #""priority":77,"other":"cut \ud83d""#, "other")
+        let (world, client) = try await makeClient(stores, fault)
+        try world.plant([World.row("a", at: 0), bad("b", at: 10_000), World.row("c", at: 20_000)])
+        try await client.items.pull(queryID: "q", settings: PullSettings(pageSize: 2))
+        #expect(try client.texts() == ["a", "bad", "c"])
     }
 
     @Test("A7 a skipped row that was stored stays, and is pulled when it changes", arguments: StoreKind.perEngine)

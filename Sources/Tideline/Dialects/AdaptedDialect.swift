@@ -106,10 +106,32 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
             throw failure("the dialect \(name) returned the row \(row.idText.debugDescription) instead")
         }
         do {
+            try checkNames(of: [row], codec)
             return try checked(row, codec)
         } catch {
             throw failure(error.description, cause: error)
         }
+    }
+
+    /// Checks the names of columns, before those that the rows omit become null.
+    ///
+    /// - Throws: ``SyncError`` with code invalidAnswer if no app column occurs, but a name that differs from one only
+    ///   in case.
+    private func checkNames(of rows: [Row], _ codec: RowCodec) throws(SyncError) {
+        var misspelled: (name: String, column: String)?
+        for row in rows {
+            for name in row.columnNames {
+                guard let column = codec.schema.columnName(like: name) else { continue }
+                if column == name { return }
+                if misspelled == nil { misspelled = (name, column) }
+            }
+        }
+        guard let (found, column) = misspelled else { return }
+        throw SyncError(
+            .invalidAnswer,
+            "the dialect \(name) returned no column of the table, but \(found.debugDescription), which differs from "
+                + "the column \(column.debugDescription) only in case; use the names of the table",
+            table: codec.schema.name, column: column)
     }
 
     /// Returns a server row with the columns and types of the table. The app's columns that it omits are null.
@@ -171,7 +193,7 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     /// Checks a page of the dialect, and packs its rows.
     ///
     /// - Throws: ``SyncError`` with code invalidAnswer for a row that does not fit, unless such rows are skipped, and
-    ///   for identifiers that contradict each other.
+    ///   for identifiers that contradict each other, and names that differ from those of the table only in case.
     func pack(
         _ page: ServerPage<D.Cursor>, for plan: PullPlan, limit: Int, requestedAt: UInt64
     ) throws -> PulledPage {
@@ -234,7 +256,7 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     /// Returns the position of the last row of each identifier.
     ///
     /// - Throws: ``SyncError`` for a row that is also deleted, and for identifiers that differ only in case in a table
-    ///   that ignores case.
+    ///   that ignores case, unless their rows are all deleted; and for names of columns in another case.
     private func latestRows(of page: ServerPage<D.Cursor>, _ codec: RowCodec) throws(SyncError) -> [RowID: Int] {
         func contradiction(_ message: String, _ id: String) -> SyncError {
             SyncError(
@@ -242,25 +264,29 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
                 table: codec.schema.name, column: "id", id: id)
         }
         var latest: [RowID: Int] = [:]
-        var spellings = IDTable<Void>(matching: codec.schema.idMatching)
-        func note(_ id: String) throws(SyncError) {
-            let other = id.withUTF8Bytes { spellings.spelling(of: $0) }
-            if let other, !other.elementsEqual(id.utf8) {
+        var deletions = IDTable<Bool>(matching: codec.schema.idMatching)
+        func note(_ id: String, isDeleted: Bool) throws(SyncError) {
+            let (other, isOtherDeleted) = id.withUTF8Bytes { (deletions.spelling(of: $0), deletions[$0] == true) }
+            if let other, !other.elementsEqual(id.utf8), !(isDeleted && isOtherDeleted) {
                 let other = String(decoding: other, as: UTF8.self).debugDescription
                 throw contradiction("it has the ids \(other) and \(id.debugDescription), which differ only in case", id)
             }
-            id.withUTF8Bytes { spellings.insert((), for: $0) }
+            id.withUTF8Bytes { deletions.insert(isDeleted, for: $0) }
         }
-        for (index, row) in page.rows.enumerated() {
+        let rows = page.rows
+        try checkNames(of: rows, codec)
+        for (index, row) in rows.enumerated() {
             guard case .string(let text)? = row.id else { continue }
-            try note(text)
             latest[.string(text)] = index
+        }
+        for (index, row) in rows.enumerated() where row.id.flatMap({ latest[$0] }) == index {
+            try note(row.idText, isDeleted: row.isTombstone)
         }
         var deleted: Set<RowID> = []
         for id in page.deletedIDs {
             guard latest[.string(id)] == nil else { throw contradiction("a row is both present and deleted", id) }
             guard deleted.insert(.string(id)).inserted else { throw contradiction("a row is deleted twice", id) }
-            try note(id)
+            try note(id, isDeleted: true)
         }
         return latest
     }

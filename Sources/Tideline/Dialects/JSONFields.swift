@@ -34,11 +34,19 @@ public struct JSONFields: Codable, Sendable, Hashable {
     /// Returns the columns of a table, without all other members of the object. A member of the server that has the
     /// name of a system column, such as `version` or `deleted`, is not taken for it.
     ///
+    /// If the object has none of the columns, members whose names differ from theirs only in case stay, so that the
+    /// client can report them.
+    ///
     /// - Parameters:
     ///   - schema: The definition of the table.
     ///   - names: The server's names of columns that it names otherwise, by the table's names.
     public func row(in schema: TableSchema, renaming names: [String: String] = [:]) -> Row {
-        schema.columns.reduce(into: Row()) { $0[$1.name] = row[names[$1.name] ?? $1.name] }
+        let known = schema.columns.reduce(into: Row()) { $0[$1.name] = row[names[$1.name] ?? $1.name] }
+        guard known.isEmpty else { return known }
+        return row.values.reduce(into: known) { kept, member in
+            guard let column = schema.columnName(like: member.name), names[column] == nil else { return }
+            kept[member.name] = member.value
+        }
     }
 
     public init(from decoder: any Decoder) throws {
@@ -66,6 +74,15 @@ public struct JSONFields: Codable, Sendable, Hashable {
                 try container.encode(RecordJSON.decode(JSONContent.self, from: text), forKey: name)
             }
         }
+    }
+}
+
+extension TableSchema {
+    /// Returns the name of the app's column that equals a name, or differs from it only in the case of ASCII letters.
+    func columnName(like name: String) -> String? {
+        guard !SystemColumns.contains(name: name) else { return nil }
+        let folded = name.asciiLowercased
+        return columns.first { $0.name.asciiLowercased == folded }?.name
     }
 }
 

@@ -23,6 +23,7 @@ final class JSONList: Sendable {
         }
         var parser = PageParser(schema: page.schema, keepsOthers: true, renaming: names)
         parser.completesRows = true
+        parser.checksNames = true
         parser.list = name ?? ""
         var rows = PackedRows(shape: shape, byteCapacity: body.count)
         do {

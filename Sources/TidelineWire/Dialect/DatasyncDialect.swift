@@ -122,14 +122,16 @@ package enum WholeRow {
     private struct Builder {
         private var writer = JSONWriter()
         private let change: Row
-        /// The names that must not be copied, because they will be written or belong to the server.
-        private let names: Set<String>
-        /// The names that were copied, by their bytes: a server may have columns that differ only in these.
+        /// The names that must not be copied, because they will be written or belong to the server, by their bytes: a
+        /// server may have columns that differ only in these.
+        private let names: Set<[UInt8]>
+        /// The names that were copied, by their bytes.
         private var copied: Set<[UInt8]> = []
 
         init(id: String, change: Row, isUndelete: Bool) {
             self.change = change
-            names = Set(["id"] + SystemColumns.names + change.columnNames)
+            let names: [String] = ["id"] + SystemColumns.names + change.columnNames
+            self.names = Set(names.map { Array($0.utf8) })
             writer.bytes += Array("{\"id\":".utf8)
             writer.append(string: id)
             if isUndelete { writer.bytes += Array(",\"deleted\":false".utf8) }
@@ -144,11 +146,10 @@ package enum WholeRow {
             repeat {
                 _ = try scanner.token()
                 let start = scanner.position
-                let name = scanner.text(try scanner.name())
+                let name = Array(scanner.text(try scanner.name()).utf8)
                 let isNull = try scanner.token() == UInt8(ascii: "n")
                 try scanner.skipValue()
-                guard isExtra || !isNull, !names.contains(name), copied.insert(Array(name.utf8)).inserted
-                else { continue }
+                guard isExtra || !isNull, !names.contains(name), copied.insert(name).inserted else { continue }
                 writer.separator()
                 writer.bytes += scanner.slice(start, scanner.position)
             } while try scanner.hasNext(before: UInt8(ascii: "}"))

@@ -32,10 +32,11 @@ extension JSONFault.Kind {
     var code: WireError.Code {
         switch self {
         case .unexpectedEnd, .unexpectedByte, .trailingBytes, .invalidNumber, .controlCharacter, .invalidEscape,
-            .loneSurrogate, .invalidUTF8, .tooDeep:
+            .invalidUTF8, .tooDeep:
             .malformedJSON
         case .notAPage, .notARow, .noResults, .repeatedResults, .invalidCount, .tooManyRows: .wrongShape
-        case .wrongType, .notAnInt, .doubleOutOfRange, .invalidTimestamp, .invalidBase64, .rowTooLarge, .misspelledName:
+        case .loneSurrogate, .wrongType, .notAnInt, .doubleOutOfRange, .invalidTimestamp, .invalidBase64, .rowTooLarge,
+            .misspelledName:
             .invalidValue
         case .missingID: .missingID
         case .duplicateID: .duplicateID

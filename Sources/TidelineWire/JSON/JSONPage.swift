@@ -80,8 +80,9 @@ extension JSONScanner {
             try skipValue()
             return nil
         }
-        let text = text(try string())
-        return text.isEmpty ? nil : text
+        let text = try string()
+        guard let link = try? wholeText(text) else { throw JSONFault(kind: .invalidEscape, offset: text.start - 1) }
+        return link.isEmpty ? nil : link
     }
 
     /// Reads the member `count` of a response. Treats null as absent.

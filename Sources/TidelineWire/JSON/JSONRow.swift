@@ -15,7 +15,8 @@ package enum JSONRow {
     ///   - keepsNotation: Whether a number with a point or an exponent is a double, also if it is whole.
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON``;
     ///   ``WireError/Code/wrongShape`` if the JSON is not an object; ``WireError/Code/invalidValue`` for an id of
-    ///   another type, or a number out of the range of a double.
+    ///   another type, a number out of the range of a double, or a name or text with an escaped half of a surrogate
+    ///   pair.
     package static func parse(
         _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false, keepsNotation: Bool = false
     ) throws(WireError) -> Row {
@@ -73,7 +74,7 @@ private struct LooseReader {
     }
 
     private mutating func readMember() throws(JSONFault) {
-        let name = scanner.text(try scanner.name())
+        let name = try scanner.wholeText(scanner.name())
         column = name
         _ = try scanner.token()
         let offset = scanner.position
@@ -102,7 +103,7 @@ private struct LooseReader {
 
     private mutating func readValue() throws(JSONFault) -> Value {
         switch try scanner.token() {
-        case UInt8(ascii: "\""): return .string(scanner.text(try scanner.string()))
+        case UInt8(ascii: "\""): return .string(try scanner.wholeText(scanner.string()))
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             let start = scanner.position
             try scanner.skipValue()

@@ -41,8 +41,12 @@ extension JSONScanner {
         throw fault(.unexpectedEnd)
     }
 
-    /// Appends the unescaped text of a string to `buffer`.
-    func unescape(_ text: ScannedText, into buffer: inout [UInt8]) {
+    /// Appends the unescaped text of a string to `buffer`. The escape sequence of half of a surrogate pair becomes a
+    /// byte that no text contains, so that a name with it is not that of a column.
+    ///
+    /// - Returns: Whether there was no such escape sequence.
+    func unescape(_ text: ScannedText, into buffer: inout [UInt8]) -> Bool {
+        var isText = true
         var index = text.start
         while index < text.end {
             guard bytes[index] == UInt8(ascii: "\\") else {
@@ -59,32 +63,55 @@ extension JSONScanner {
             case UInt8(ascii: "n"): buffer.append(0x0A)
             case UInt8(ascii: "r"): buffer.append(0x0D)
             case UInt8(ascii: "t"): buffer.append(0x09)
-            case UInt8(ascii: "u"): buffer.append(contentsOf: UTF8.encode(scalar(at: &index)) ?? .init())
+            case UInt8(ascii: "u"):
+                if let character = scalar(at: &index) {
+                    buffer.append(contentsOf: UTF8.encode(character) ?? .init())
+                } else {
+                    buffer.append(0xFF)
+                    isText = false
+                }
             default: buffer.append(letter)
             }
         }
+        return isText
     }
 
     /// Returns the unescaped text of a string.
     func text(_ text: ScannedText) -> String { withContent(of: text) { String(decoding: $0, as: UTF8.self) } }
 
+    /// Returns the unescaped text of a string. Half of a surrogate pair is an error.
+    func wholeText(_ text: ScannedText) throws(JSONFault) -> String {
+        guard text.hasEscapes else { return String(decoding: slice(text.start, text.end), as: UTF8.self) }
+        var content: [UInt8] = []
+        guard unescape(text, into: &content) else { throw JSONFault(kind: .loneSurrogate, offset: text.start - 1) }
+        return String(decoding: content, as: UTF8.self)
+    }
+
     /// Calls `body` with the unescaped text of a string.
     func withContent<T>(of text: ScannedText, _ body: (UnsafeRawBufferPointer) -> T) -> T {
         guard text.hasEscapes else { return body(slice(text.start, text.end)) }
         var unescaped: [UInt8] = []
-        unescape(text, into: &unescaped)
+        _ = unescape(text, into: &unescaped)
         return unescaped.withUnsafeBytes { body($0) }
     }
 
     /// Returns the character of a checked escape sequence whose hexadecimal digits begin at `index`, and moves `index`
-    /// past them.
-    private func scalar(at index: inout Int) -> Unicode.Scalar {
+    /// past them. Returns `nil` for half of a surrogate pair.
+    private func scalar(at index: inout Int) -> Unicode.Scalar? {
         let unit = UInt32(hexadecimal(at: index) ?? 0)
         index += 4
-        guard unit & 0xFC00 == 0xD800 else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }
+        guard isPair(unit, at: index - 6) else { return Unicode.Scalar(unit) }
         let low = UInt32(hexadecimal(at: index + 2) ?? 0)
         index += 6
-        return Unicode.Scalar(0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF) ?? "\u{FFFD}"
+        return Unicode.Scalar(0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF)
+    }
+
+    /// Returns whether the escape sequence at `offset`, of a code unit, and the next one are a surrogate pair.
+    private func isPair(_ unit: UInt32, at offset: Int) -> Bool {
+        guard unit & 0xFC00 == 0xD800, offset + 12 <= bytes.count, bytes[offset + 6] == UInt8(ascii: "\\"),
+            bytes[offset + 7] == UInt8(ascii: "u"), let low = hexadecimal(at: offset + 8)
+        else { return false }
+        return low & 0xFC00 == 0xDC00
     }
 
     // MARK: Escapes
@@ -95,32 +122,13 @@ extension JSONScanner {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             position += 2
-        case UInt8(ascii: "u"): try skipUnicodeEscape()
+        case UInt8(ascii: "u"):
+            // The grammar admits half of a surrogate pair (RFC 8259, section 8.2).
+            guard position + 6 <= bytes.count else { throw atEnd() }
+            guard hexadecimal(at: position + 2) != nil else { throw fault(.invalidEscape) }
+            position += 6
         default: throw fault(.invalidEscape)
         }
-    }
-
-    private mutating func skipUnicodeEscape() throws(JSONFault) {
-        let unit = try codeUnit(at: position)
-        switch unit & 0xFC00 {
-        case 0xD800:
-            let next = position + 6
-            guard next < bytes.count else { throw atEnd() }
-            guard bytes[next] == UInt8(ascii: "\\") else { throw fault(.loneSurrogate) }
-            guard next + 1 < bytes.count else { throw atEnd() }
-            guard bytes[next + 1] == UInt8(ascii: "u") else { throw fault(.loneSurrogate) }
-            guard try codeUnit(at: next) & 0xFC00 == 0xDC00 else { throw fault(.loneSurrogate) }
-            position += 12
-        case 0xDC00: throw fault(.loneSurrogate)
-        default: position += 6
-        }
-    }
-
-    /// Returns the code unit of the escape sequence `\uXXXX` at `offset`.
-    private func codeUnit(at offset: Int) throws(JSONFault) -> UInt16 {
-        guard offset + 6 <= bytes.count else { throw atEnd() }
-        guard let unit = hexadecimal(at: offset + 2) else { throw JSONFault(kind: .invalidEscape, offset: offset) }
-        return unit
     }
 
     private func hexadecimal(at offset: Int) -> UInt16? {

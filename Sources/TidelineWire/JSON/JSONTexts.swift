@@ -64,7 +64,7 @@ package enum JSONTexts {
         if try scanner.hasFirst(before: UInt8(ascii: "]")) {
             repeat {
                 guard try scanner.token() == UInt8(ascii: "\"") else { throw scanner.unexpected() }
-                texts.append(scanner.text(try scanner.string()))
+                texts.append(try scanner.wholeText(scanner.string()))
             } while try scanner.hasNext(before: UInt8(ascii: "]"))
         }
         try scanner.expectEnd()

@@ -79,7 +79,7 @@ struct MemberTable: Sendable {
         return name.elementsEqual(deletedName.utf8) ? deleted : unknown
     }
 
-    /// Returns the column whose name differs from the given one only in the case of ASCII letters, or `nil`.
+    /// Returns the column whose member's name differs from the given one only in the case of ASCII letters, or `nil`.
     ///
     /// - Parameter columns: The positions of the columns to search, besides `id`.
     func place(like name: UnsafeRawBufferPointer, in columns: Range<Int>) -> JSONFault.Place? {
@@ -87,8 +87,14 @@ struct MemberTable: Sendable {
             let other = other.utf8
             return other.count == name.count && zip(other, name).allSatisfy { $0.asciiFolded == $1.asciiFolded }
         }
-        if isLike("id") { return .id }
+        if isLike(idName) { return .id }
         return columns.first { isLike(shape.columns[$0].name) }.map { .column($0) }
+    }
+
+    /// Returns the name of the member of a column or of `id`.
+    func name(of place: JSONFault.Place) -> String {
+        if case .column(let index) = place { return shape.columns[index].name }
+        return idName
     }
 
     /// Returns a number for a name, given without quotes, that the table does not define. The fast test recognizes the

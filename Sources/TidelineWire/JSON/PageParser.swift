@@ -6,8 +6,9 @@ package import TidelineStore
 /// `bytes` (base64), a number for `int` (whole, within 64 bits; `1.0` and `1e3` are whole) and `double` (correctly
 /// rounded), `true` or `false` for `bool`, an array or object, kept as its text, for `json`. Each column accepts null;
 /// the store checks whether a column is optional. Any other value is an error, as is a value that the type cannot
-/// represent exactly: values are never rounded, truncated or guessed. Members that the table does not define are
-/// skipped after a check that they are valid JSON. If a member is repeated, the last one is used.
+/// represent exactly, such as text with an escaped half of a surrogate pair: values are never rounded, truncated or
+/// guessed. Members that the table does not define are skipped after a check that they are valid JSON. If a member is
+/// repeated, the last one is used; of those in `__extra`, ``WholeRow`` sends back the first one.
 ///
 /// The input must conform to RFC 8259, in UTF-8, with two exceptions: a byte order mark at the beginning is skipped,
 /// and arrays and objects that are nested more than 512 levels deep are an error.
@@ -140,13 +141,14 @@ package struct PageParser: Sendable {
         var error = WireError(
             fault.kind.code, fault.kind.message(expecting: type), offset: fault.offset,
             table: shape.table.isEmpty ? nil : shape.table, column: name)
-        if fault.kind == .misspelledName, let name {
+        if fault.kind == .misspelledName {
             var scanner = JSONScanner(bytes)
             scanner.position = fault.offset
             let found = (try? scanner.name()).map { scanner.text($0) } ?? ""
             error.message =
                 "no column of the table occurs, but \(found.debugDescription) differs from the column "
-                + "\(name.debugDescription) only in case; define the table with the server's names"
+                + "\(members.name(of: fault.place).debugDescription) only in case; define the table with the server's "
+                + "names"
         } else if error.code == .invalidValue || error.code == .duplicateID {
             // The id may follow the value at fault, so it is located only now.
             error.id = id(in: bytes, rowStart: rowStart)
@@ -159,6 +161,6 @@ package struct PageParser: Sendable {
         var scanner = JSONScanner(bytes)
         scanner.position = rowStart
         guard (try? scanner.find(members.idName, before: UInt8(ascii: "\""))) == true else { return nil }
-        return (try? scanner.string()).map { scanner.text($0) }
+        return (try? scanner.string()).flatMap { try? scanner.wholeText($0) }
     }
 }

@@ -7,7 +7,7 @@ extension PageReader {
         let first = try scanner.token()
         let isText = first == UInt8(ascii: "\"")
         switch parser.types[column] {
-        case .string where isText: setText(try scanner.string(), at: column)
+        case .string where isText: try setText(scanner.string(), at: column, place: .column(column))
         case .timestamp where isText: try readTimestamp(column)
         case .bool where first == UInt8(ascii: "t"):
             try scanner.expect(word: "true")
@@ -111,7 +111,7 @@ extension PageReader {
         case (.string, UInt8(ascii: "\"")):
             let text = try scanner.string()
             row.hasID = text.end > text.start
-            setText(text, at: values.id)
+            try setText(text, at: values.id, place: .id)
         case (.int, UInt8(ascii: "-")), (.int, 0x30...0x39):
             setID(try readInt(place: .id))
             row.hasID = true
@@ -126,12 +126,12 @@ extension PageReader {
     }
 
     @inline(__always)
-    private mutating func setText(_ text: ScannedText, at index: Int) {
-        if text.hasEscapes {
-            values.setScratch(as: .string, at: index) { [scanner] in scanner.unescape(text, into: &$0) }
-        } else {
-            values.set(scanner.slice(text.start, text.end), as: .string, at: index)
+    private mutating func setText(_ text: ScannedText, at index: Int, place: JSONFault.Place) throws(JSONFault) {
+        guard text.hasEscapes else {
+            return values.set(scanner.slice(text.start, text.end), as: .string, at: index)
         }
+        let isText = values.setScratch(as: .string, at: index) { [scanner] in scanner.unescape(text, into: &$0) }
+        guard isText else { throw JSONFault(kind: .loneSurrogate, offset: text.start - 1, place: place) }
     }
 
     /// Reads `deleted` for a shape without this column. Null is treated as not deleted.

@@ -24,6 +24,8 @@ struct PageReader: ~Copyable {
     private let keepsTexts: Bool
     /// The first name that differs from that of a column only in case, if no column has occurred.
     private var misspelled: JSONFault?
+    /// Whether an app column has occurred, so that names need no further check.
+    private var hasColumns = false
     /// The id of the row that already has the id of the last row, if that is an error.
     private(set) var otherID: String?
     /// The rows that were left out. Their messages are created at the end.
@@ -121,7 +123,7 @@ struct PageReader: ~Copyable {
     }
 
     private mutating func finishRow(into rows: inout PackedRows) throws(JSONFault) {
-        if misspelled != nil { checkNames() }
+        if parser.checksNames, !hasColumns { checkNames() }
         guard row.hasID else { throw misspelled ?? JSONFault(kind: .missingID, offset: row.start, place: .id) }
         completeOthers()
         let hash = try pack(into: &rows)
@@ -147,11 +149,14 @@ struct PageReader: ~Copyable {
             (RejectedRow(id: id, updatedAt: updatedAt, position: info.rowCount, message: ""), fault, row.start))
     }
 
-    /// Removes the misspelled name if the row has its identifier and a column with the right name.
+    /// Removes the misspelled name if the row has its identifier and a column with the right name. The first rows of a
+    /// page may be tombstones without columns.
     private mutating func checkNames() {
-        guard row.hasID, let fault = misspelled else { return }
+        guard row.hasID else { return }
+        hasColumns = values.hasAny(of: parser.appColumns)
+        guard let fault = misspelled else { return }
         if case .id = fault.place { misspelled = nil }
-        if values.hasAny(of: parser.appColumns) { misspelled = nil }
+        if hasColumns { misspelled = nil }
     }
 
     private mutating func pack(into rows: inout PackedRows) throws(JSONFault) -> UInt64 {
@@ -262,7 +267,7 @@ struct PageReader: ~Copyable {
         let members = parser.members
         var member = scanner.withContent(of: name) { members.member(named: $0, guess: guess) }
         let isUnknown = member == members.unknown
-        if isUnknown, parser.checksNames, info.rowCount == 0, misspelled == nil, rejectedRows.isEmpty {
+        if isUnknown, parser.checksNames, !hasColumns, misspelled == nil {
             let columns = parser.appColumns
             let place = scanner.withContent(of: name) { members.place(like: $0, in: columns) }
             misspelled = place.map { JSONFault(kind: .misspelledName, offset: name.start - 1, place: $0) }

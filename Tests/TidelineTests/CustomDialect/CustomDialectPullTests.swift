@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidelineTestStores
 
@@ -255,12 +256,59 @@ struct CustomDialectPullTests {
             [1, 2, 1, 2].map { ServerPage(rows: [], cursor: $0, isLast: false) }, .noProgress, "the same cursor")
         try await check(last(row, deletedIDs: ["a"]), .invalidAnswer, "present and deleted")
         try await check(last(row, deletedIDs: ["A"]), .invalidAnswer, "only in case")
+        let (deleted, present): (Row, Row) = (["id": "N", "deleted": true], ["id": "n", "text": "one"])
+        for rows in [[deleted, present], [present, deleted]] {
+            try await check([ServerPage(rows: rows, cursor: 1, isLast: true)], .invalidAnswer, "only in case")
+        }
         try await check(last(["text": "one"]), .invalidAnswer, "has no id")
         try await check(last(["id": 1]), .invalidAnswer, "must be text")
         try await check(last(["id": "a", "version": 1]), .invalidAnswer, "is not of type")
         for text in ["5", "[", ""] {
             try await check(last(["id": "a", "tags": .json(text)]), .invalidAnswer, "not a JSON array or object")
         }
+    }
+
+    @Test("F7 deleted rows of one page whose ids differ only in case are deleted", arguments: StoreKind.perEngine)
+    func deletedInBothCases(_ stores: StoreKind) async throws {
+        let pages = [
+            ServerPage(
+                rows: [["id": "n1", "text": "one"], ["id": "M", "text": "two"], ["id": "z", "text": "three"]],
+                cursor: 1, isLast: true),
+            ServerPage(
+                rows: [["id": "N1", "deleted": true], ["id": "m", "deleted": true], ["id": "M", "deleted": true]],
+                deletedIDs: ["n1"], cursor: 2, isLast: true),
+        ]
+        let client = try await NotesWorld(stores).makeClient(dialect: ScriptedDialect(pages: pages))
+        try await client.pull()
+        try await client.pull()
+        #expect(try client.texts() == ["z": "three"])
+        #expect(try await client.cursor() == "2")
+    }
+
+    @Test(
+        "P10 names that differ from those of the table only in case are an error with both",
+        arguments: ["straight from JSON", "columns of the table", "all members"])
+    func misspelled(_ way: String) async throws {
+        struct List: Decodable { var rows: [JSONFields], last: Int }
+        var variant = NotesVariant(name: "other case")
+        if way != "straight from JSON" {
+            variant.page = { response, page, _ in
+                let list = try JSONDecoder().decode(List.self, from: Data(response.body))
+                let rows = list.rows.map { fields in
+                    var row = way == "all members" ? fields.row : fields.row(in: page.schema)
+                    row.id = fields.row.id
+                    row["deleted"] = fields.row["deleted"]
+                    return row
+                }
+                return ServerPage(rows: rows, cursor: list.last, isLast: true)
+            }
+        }
+        let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one"], variant)
+        // A deleted row has no columns.
+        let rows = #"[{"id":"b","change":2,"deleted":true},{"id":"a","change":3,"Text":"two"}]"#
+        world.server.inspect { _, _ in .answer(.answer(200, #"{"rows":\#(rows),"last":3,"total":2,"more":false}"#)) }
+        await expectSyncError(.invalidAnswer, table: "Note", says: #""Text""#, #""text""#) { try await client.pull() }
+        #expect(try client.texts() == ["a": "one"])
     }
 
     @Test("F5 a cursor to itself is an error at once, also one of an earlier pull", arguments: StoreKind.perEngine)

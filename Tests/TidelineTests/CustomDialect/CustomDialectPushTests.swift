@@ -47,6 +47,18 @@ struct CustomDialectPushTests {
         #expect(world.server.fields("a")?["color"] == "red")
     }
 
+    @Test("P10 a response with names in another case is an error, and clears no column")
+    func misspelled() async throws {
+        let (world, client) = try await NotesWorld.withRow(.simplest, ["text": "one", "likes": 3])
+        try await client.notes.update(["id": "a", "likes": 4])
+        world.server.inspect { request, _ in
+            request.hasPrefix("PATCH") ? .answer(.answer(200, #"{"id":"a","change":2,"Text":"one"}"#)) : nil
+        }
+        let error = try #require(try await client.pushErrors().first)
+        #expect(error.code == .invalidAnswer && error.message.contains(#""Text""#), "\(error.message)")
+        #expect(try client.texts() == ["a": "one"])
+    }
+
     @Test("P4 a conflict has the server row, and can be resolved", arguments: StoreKind.perEngine)
     func conflict(_ stores: StoreKind) async throws {
         let (world, client) = try await NotesWorld.withRow(stores, ["text": "one", "likes": 1])

@@ -126,6 +126,8 @@ struct DialectPartTests {
         #expect(fields.row == ["id": "a", "text": "x", "version": 3])
         let read = JSONFields(["id": "a", "text": "x", "version": 3, "deleted": true, "updatedAt": "y", "other": 1])
         #expect(read.row(in: schema, renaming: names) == ["text": "x", "edition": 3])
+        let misspelled = JSONFields(["id": "a", "Text": "x", "Edition": 3, "Deleted": true])
+        #expect(misspelled.row(in: schema, renaming: names) == ["Text": "x"])
         #expect(Timestamp(milliseconds: 1_795_799_290_922)?.ticks == 17_957_992_909_220_000)
         #expect(Timestamp(milliseconds: .max) == nil && Timestamp(milliseconds: 253_402_300_800_000) == nil)
     }
@@ -157,6 +159,10 @@ struct DialectPartTests {
         }
         let error = #expect(throws: SyncError.self) { try read("[]", nil, renaming: ["edition": "version"]) }
         #expect(error?.code == .invalidArgument)
+        let otherCase = #expect(throws: SyncError.self) {
+            try read(#"[{"key":"a","Version":1}]"#, nil, renaming: names)
+        }
+        #expect(otherCase?.column == "edition" && otherCase?.message.contains(#""version" only in case"#) == true)
         let unfit = #expect(throws: SyncError.self) { try read(#"[{"text":1,"key":"a"}]"#, nil, renaming: names) }
         #expect(unfit?.id == "a" && unfit?.column == "text")
     }

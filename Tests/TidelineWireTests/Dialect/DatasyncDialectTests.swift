@@ -110,6 +110,13 @@ struct DatasyncRequestTests {
         #expect(text(cleared) == #"{"id":"a","other":"x","text":"t","later":null}"#)
     }
 
+    @Test("A further column whose name differs from a changed one only in normalization is sent back")
+    func normalizationForms() throws {
+        let current = "{\"id\":\"a\",\"\u{E9}\":1,\"version\":\"v1\",\"__extra\":{\"e\u{301}\":2,\"\u{E9}\":3}}"
+        let request = try dialect.update(["id": "a", "\u{E9}": 4], in: "T", replacing: current, version: "v1")
+        #expect(request.body == Array("{\"id\":\"a\",\"e\u{301}\":2,\"\u{E9}\":4}".utf8))
+    }
+
     @Test("An undelete sends the row that is not deleted any more")
     func undelete() throws {
         let request = try dialect.undelete(
