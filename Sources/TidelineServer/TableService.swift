@@ -56,6 +56,9 @@ public final class TableService<Store: LocalStore>: Sendable {
         refusesWrites.store(false, ordering: .relaxed)
     }
 
+    /// Returns whether a table is known to exist. Does not call the store.
+    package func hasTable(_ name: String) -> Bool { catalog.table(name) != nil }
+
     /// Handles one request, a write in a transaction of its own. Any number of threads can call this method at once; it
     /// returns when the store has finished.
     ///

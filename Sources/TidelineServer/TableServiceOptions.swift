@@ -33,8 +33,8 @@ public struct TableServiceOptions: Sendable {
     public var maximumBodySize: Int
     /// The time limit for finding the rows of a page; beyond it, the request is answered with 400. The store must
     /// support it: ``StoreReader/limitTime``. With any store, it holds for costly filters, which the service evaluates
-    /// itself: those that make texts longer (`replace`, `concat`), search for long texts, or have more than 20
-    /// functions or 2,000 comparisons.
+    /// itself: those that make texts longer (`replace`, `concat`), search for long texts, or have more than 2,000
+    /// comparisons and arithmetic operators, where a function counts as 100.
     public var maximumQueryTime: Duration
     /// The rights of tables by name. Each table must be one of ``schemas`` or already be in the store.
     public var rights: [String: TableRights]

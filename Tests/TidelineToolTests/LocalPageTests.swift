@@ -55,5 +55,22 @@ struct LocalPageTests {
         }
         #expect(!isRefused("example.org", by: "0.0.0.0") && !isRefused("example.org", by: "192.168.1.2"))
     }
+
+    @Test("A web page of the public URL is accepted also if the proxy replaces the host")
+    func publicOrigin() {
+        func isRefused(_ origin: String, publicURL: String?) -> Bool {
+            var head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:8080", path: "/tables/T")
+            head.headerFields[.origin] = origin
+            return LocalPageGuard(host: "127.0.0.1", publicURL: publicURL)?.refusal(of: head) != nil
+        }
+        for url in ["https://example.com/api", "https://example.com", "HTTPS://Example.com:443/"] {
+            #expect(!isRefused("https://example.com", publicURL: url), "\(url)")
+            for origin in ["http://example.com", "https://example.com:8443", "https://example.com.evil.test", "null"] {
+                #expect(isRefused(origin, publicURL: url), "\(origin)")
+            }
+        }
+        #expect(!isRefused("http://example.com:8443", publicURL: "http://example.com:8443/api"))
+        #expect(isRefused("https://example.com", publicURL: nil) && isRefused("null", publicURL: nil))
+    }
 }
 #endif

@@ -37,9 +37,11 @@ struct OperationsTests {
             #expect(health.status == 200 && health.body == "ok\n")
             let ready = try await Self.get("/.ready", authority)
             #expect(ready.status == 200 && ready.body == "ready\n")
-            for request in ["HTTP/1.0\r\n", "HTTP/1.1\r\nHost: proxy\r\n"] {
-                let check = try await RawConnection.answer(of: authority, to: "GET /.ready \(request)\r\n")
-                #expect(check.status == 200)
+            for path in ["/.health", "/.ready"] {
+                for (head, status) in ["1.0\r\n": 200, "1.1\r\nHost: proxy\r\n": 200, "1.1\r\n": 400] {
+                    let check = try await RawConnection.answer(of: authority, to: "GET \(path) HTTP/\(head)\r\n")
+                    #expect(check.status == status)
+                }
             }
             #expect(try await Self.get("/metrics", authority).status == 404)
         }
@@ -212,6 +214,26 @@ struct OperationsTests {
             let many = try await Self.get("/metrics", authority).body.components(separatedBy: "\n")
             #expect(many.count { $0.hasPrefix("tideline_rows_written_total{") } == ServerMetrics.maximumTables + 1)
             #expect(many.contains(#"tideline_rows_written_total{table=""} 6"#))
+        }
+    }
+
+    @Test("Pages for operators count no rows, and tables that do not exist take no place in the metrics")
+    func metricsWithoutTable() async throws {
+        try await serving(servesMetrics: true) { authority in
+            for path in ["/.health", "/.ready", "/metrics"] {
+                let post = "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+                #expect(try await RawConnection.answer(of: authority, to: post).status == 200)
+            }
+            for number in 0..<ServerMetrics.maximumTables {
+                #expect(try await send(.get, "/tables/None\(number)", to: authority).response.status.code == 200)
+            }
+            #expect(try await Self.insert("0", into: "T", authority) == 201)
+            #expect(try await send(.get, "/tables/T", to: authority).response.status.code == 200)
+            let page = try await Self.get("/metrics", authority).body
+            #expect(!page.contains(#"tideline_rows_written_total{table=""}"#), "\(page)")
+            #expect(page.contains(#"tideline_rows_written_total{table="T"} 1"# + "\n"), "\(page)")
+            let read = #"tideline_requests_total{method="GET",status="200",table="T"} 1"#
+            #expect(page.contains(read + "\n"), "\(page)")
         }
     }
 

@@ -76,12 +76,20 @@ struct ServeConfigurationTests {
             "TIDELINE_SERVE_SERVICE_PORT": "8080", "TIDELINE_SERVE_SERVICE_PORT_HTTP": "8080",
             "TIDELINE_SERVE_PORT_8080_TCP": "tcp://10.0.0.1:8080", "TIDELINE_SERVE_PORT_8080_TCP_PROTO": "tcp",
             "TIDELINE_SERVE_PORT_53_UDP_ADDR": "10.0.0.1", "TIDELINE_SERVE_PORT_53_UDP_PORT": "53",
+            // Of a service tideline-serve-metrics.
+            "TIDELINE_SERVE_METRICS_PORT": "tcp://10.0.0.2:9090", "TIDELINE_SERVE_METRICS_SERVICE_HOST": "10.0.0.2",
+            "TIDELINE_SERVE_METRICS_SERVICE_PORT": "9090", "TIDELINE_SERVE_METRICS_SERVICE_PORT_WEB": "9090",
+            "TIDELINE_SERVE_METRICS_PORT_9090_TCP": "tcp://10.0.0.2:9090",
+            "TIDELINE_SERVE_METRICS_PORT_9090_TCP_PORT": "9090",
         ]
         let command = try command(links.merging(["TIDELINE_SERVE_PAGE_SIZE": "20"]) { $1 }, "--host", "::1")
         #expect(command.port == 8080 && command.pageSize == 20)
         #expect(ServeConfiguration.serviceLinks(in: links) == links.keys.sorted())
         #expect(try self.command(["TIDELINE_SERVE_PORT": "81"], "--host=::1").port == 81)
-        let others = ["PORT": "http://10.0.0.1", "PORT_8080": "1", "SERVICES_HOST": "a", "PORT_8080_TCP_X": "1"]
+        let others = [
+            "PORT": "http://10.0.0.1", "PORT_8080": "1", "SERVICES_HOST": "a", "PORT_8080_TCP_X": "1",
+            "METRICS_PORT": "9090", "METRICSPORT": "tcp://10.0.0.2:9090",
+        ]
         for (name, value) in others {
             let message = try message(["TIDELINE_SERVE_\(name)": value], "--host=::1")
             #expect(message.contains("TIDELINE_SERVE_\(name)"), "\(message)")

@@ -289,12 +289,12 @@ struct KeySetTests {
         let verifier: TokenVerifier
 
         /// Publishes the old key, unless the server is down.
-        init(isDown: Bool = false) async throws {
+        init(isDown: Bool = false, fixed: [VerificationKey] = []) async throws {
             (old, new) = (try TokenMaker(), try TokenMaker())
             server = try await DocumentServer(TokenMaker.keySet([old.rsaJWK(kid: "1")]))
             if isDown { server.serve([], status: .internalServerError) }
             let source = try KeySetSource(server.url)
-            let keys = VerificationKeys([], source: source, logger: logger) { [clock] in clock.now }
+            let keys = VerificationKeys(fixed, source: source, logger: logger) { [clock] in clock.now }
             verifier = TokenVerifier(keys: keys)
             try await keys.read()
         }
@@ -436,6 +436,41 @@ struct KeySetTests {
         #expect(await user(rotated, verifier) == "alice")
         world.clock.advance(by: VerificationKeys.unknownKeyInterval)
         #expect(await refusal(try await world.new.es256(kid: "3"), verifier)?.isTemporary == false)
+        try await server.stop()
+    }
+
+    @Test("A key in PEM, which fits every key id, neither stands for a key of the set nor waits for it")
+    func keyInPEM() async throws {
+        let own = try TokenMaker()
+        let fixed = [
+            try await VerificationKey(pem: own.rsa.publicKey.pemRepresentation, file: "own.pem"),
+            try await VerificationKey(secret: Array(TokenMaker.secret.utf8), place: "secret"),
+        ]
+        let world = try await World(isDown: true, fixed: fixed)
+        let (verifier, server) = (world.verifier, world.server)
+        let tokens = [try await world.old.rs256(kid: "1"), try await world.old.rs256()]
+        for token in tokens { #expect(await refusal(token, verifier)?.isTemporary == true) }
+        world.clock.advance(by: VerificationKeys.retryInterval)
+        for token in [try await own.rs256(kid: "own"), try await own.rs256(), try await TokenMaker.hs256()] {
+            #expect(await user(token, verifier) == "alice")
+        }
+        // A set has no secrets.
+        let otherSecret = try await TokenMaker.hs256(secret: String(TokenMaker.secret.reversed()))
+        #expect(await refusal(otherSecret, verifier)?.isTemporary == false)
+        #expect(server.requests == 1)
+        try world.publish([world.old.rsaJWK(kid: "1")])
+        for token in tokens { #expect(await user(token, verifier) == "alice") }
+        #expect(server.requests == 2)
+
+        try world.publish([world.new.rsaJWK(kid: "2")])
+        let rotated = try await world.new.rs256(kid: "2")
+        #expect(await refusal(rotated, verifier)?.isTemporary == true)
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await user(rotated, verifier) == "alice")
+        server.serve([], status: .serviceUnavailable)
+        world.clock.advance(by: VerificationKeys.unknownKeyInterval)
+        #expect(await refusal(try await world.old.rs256(kid: "3"), verifier)?.isTemporary == true)
+        #expect(await refusal(try await world.old.rs256(kid: "2"), verifier)?.isTemporary == false)
         try await server.stop()
     }
 

@@ -9,11 +9,14 @@ internal import HTTPTypes
 struct LocalPageGuard: Sendable {
     /// The host under which a proxy serves the server, if it is known.
     private let publicHost: String?
+    /// The origin of the web pages there, as browsers send it.
+    private let publicOrigin: String?
 
     /// Creates a guard, or `nil` for a server that other machines can reach.
     init?(host: String, publicURL: String?) {
         guard Self.isLocal(host) else { return nil }
         publicHost = publicURL.flatMap { URLComponents(string: $0)?.host?.lowercased() }
+        publicOrigin = publicURL.flatMap(Self.origin)
     }
 
     /// Returns the reason for which a request is refused, or `nil`.
@@ -26,10 +29,19 @@ struct LocalPageGuard: Sendable {
         }
         guard let origin = head.headerFields[.origin] else { return nil }
         let own = "://\(authority)"
-        guard origin == "http\(own)" || origin == "https\(own)" else {
+        // A proxy may replace the host by the address of the server.
+        guard origin == "http\(own)" || origin == "https\(own)" || origin == publicOrigin else {
             return "a web page of the origin \(origin.debugDescription) cannot use a server without a sign-in"
         }
         return nil
+    }
+
+    /// Returns the scheme and authority of a URL, without the default port.
+    private static func origin(of url: String) -> String? {
+        guard var components = URLComponents(string: url.lowercased()) else { return nil }
+        if components.port == (components.scheme == "https" ? 443 : 80) { components.port = nil }
+        components.path = ""
+        return components.string
     }
 
     /// Returns the name or address in the authority of a URL, without the port.

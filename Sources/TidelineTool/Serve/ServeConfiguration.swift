@@ -120,15 +120,16 @@ struct ServeConfiguration {
         }
     }
 
-    /// Returns the variables that Kubernetes sets in each container for a service named `tideline-serve`.
+    /// Returns the variables that Kubernetes sets in each container for a service named `tideline-serve`, or
+    /// for one whose name begins with `tideline-serve-`.
     static func serviceLinks(in environment: [String: String]) -> [String] {
         environment.keys.sorted().filter { variable in
             guard variable.hasPrefix(prefix) else { return false }
             let name = variable.dropFirst(prefix.count)
-            return name == "PORT"
-                ? environment[variable]?.prefixMatch(of: /(tcp|udp|sctp):\/\//) != nil
-                : name.wholeMatch(of: /SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?/)
-                    != nil
+            let link = /(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)/
+            if name.wholeMatch(of: link) != nil { return true }
+            return name.wholeMatch(of: /(.+_)?PORT/) != nil
+                && environment[variable]?.prefixMatch(of: /(tcp|udp|sctp):\/\//) != nil
         }
     }
 

@@ -198,11 +198,18 @@ final class TableResponder<Store: LocalStore>: Sendable {
         head.headerFields[RequestID.field] = request.id
         let status = head.status.code
         refusals.note(status, to: request)
-        let isTable = status < 400 || status == 409 || status == 412
         server.metrics.answered(
-            request.head.method, status, table: isTable ? Self.table(in: request.path) : nil,
+            request.head.method, status, table: table(of: request, answeredWith: status),
             after: .now - request.began)
         return head
+    }
+
+    /// Returns the table of a request, if it is known to exist. The pages of one yet to be created are empty.
+    private func table(of request: ReceivedRequest, answeredWith status: Int) -> String? {
+        guard status < 400 || status == 409 || status == 412, let name = Self.table(in: request.path),
+            service.hasTable(name)
+        else { return nil }
+        return name
     }
 
     /// Passes a request to the service, which commits writes together that wait at the same time. Reads wait for a

@@ -61,7 +61,7 @@ final class ServerMetrics: Sendable {
     /// - Parameter table: The table of the request, if it is known to exist.
     func answered(_ method: HTTPRequest.Method, _ status: Int, table: String?, after duration: Duration) {
         let name = Self.methods.contains(method.rawValue) ? method.rawValue : "other"
-        let isWrite = !["GET", "HEAD", "other"].contains(name) && status / 100 == 2
+        let isWrite = !["GET", "HEAD", "other"].contains(name) && status / 100 == 2 && table != nil
         let (requests, rows) = state.withLock { state in
             let table = table.map { state.known($0) } ?? ""
             let series = Series(method: name, status: status, table: table)

@@ -64,17 +64,22 @@ struct TokenVerifier: Sendable {
         }
         guard let header = TokenHeader(ofToken: token) else { throw Refusal("the token is malformed") }
         guard header.critical == nil else { throw Refusal("the token requires an extension that is not supported") }
-        let candidates = await keys.keys(for: header)
-        guard !candidates.isEmpty else {
-            guard await !keys.mayBeFound(for: header) else {
-                throw Refusal("the token's key cannot be looked up now; try again later", isTemporary: true)
-            }
-            throw Refusal("the server has no key for the token's algorithm and key id")
+        let known = await keys.keys(for: header)
+        if let verified = await claims(of: token, by: known) { return try caller(in: verified) }
+        let found = await keys.lookUpKeys(for: header)
+        if let verified = await claims(of: token, by: found) { return try caller(in: verified) }
+        guard await !keys.mayBeFound(for: header) else {
+            throw Refusal("the token's key cannot be looked up now; try again later", isTemporary: true)
         }
-        for key in candidates {
-            if let claims = await key.claims(of: token) { return try caller(in: claims) }
-        }
+        guard !found.isEmpty else { throw Refusal("the server has no key for the token's algorithm and key id") }
         throw Refusal("the token's signature is not valid, or its claims are not a JSON object")
+    }
+
+    private func claims(of token: String, by keys: [VerificationKey]) async -> TokenClaims? {
+        for key in keys {
+            if let claims = await key.claims(of: token) { return claims }
+        }
+        return nil
     }
 
     private func caller(in claims: TokenClaims) throws(Refusal) -> Caller {

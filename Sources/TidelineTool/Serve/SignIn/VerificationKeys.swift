@@ -7,15 +7,16 @@ internal import TidelineAsyncHTTPClient
 
 /// The keys of a server: fixed ones, and those of a key set, which its owner changes from time to time.
 ///
-/// The key set is read again at intervals, and when a token names an unknown key, but then not more often than
-/// ``unknownKeyInterval``, so that tokens with invented keys cause no load. A key is missing only if a token named it
-/// before the last read began: until then, it can be new. Requests wait for the key set only after twice the interval
-/// without a request, in which a key may have been removed long ago. If it cannot be read, its last keys stay valid,
-/// and it is read again after ``retryInterval``, when a token names an unknown key.
+/// The key set is read again at intervals, and for a token that no known key verifies, unless the key that it names is
+/// known, but then not more often than ``unknownKeyInterval``, so that tokens with invented keys cause no load. A key
+/// is missing only if a token named it before the last read began: until then, it can be new. Other requests wait for
+/// the key set only after twice the interval without a request, in which a key may have been removed long ago. If it
+/// cannot be read, its last keys stay valid, and it is read again after ``retryInterval``, for a token that no known
+/// key verifies.
 actor VerificationKeys {
     /// The time after which a key set is read again.
     static let interval = Duration.seconds(600)
-    /// The minimum time between two reads for tokens with unknown keys.
+    /// The minimum time between two reads for tokens whose keys are unknown.
     static let unknownKeyInterval = Duration.seconds(30)
     /// The minimum time between two reads if the first one has failed.
     static let retryInterval = Duration.seconds(5)
@@ -69,27 +70,38 @@ actor VerificationKeys {
         return false
     }
 
-    /// Returns the keys that may verify a token.
+    /// Returns the known keys that may verify a token.
     func keys(for header: TokenHeader) async -> [VerificationKey] {
-        if matching(header).isEmpty, let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
+        if !isKnown(header), let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
         if isDue(after: Self.interval) {
             isOutdated = isDue(after: Self.interval * 2)
             startReading()
         }
         if isOutdated { await reading?.value }
-        let known = matching(header)
-        let interval = isFailing ? Self.retryInterval : Self.unknownKeyInterval
-        guard known.isEmpty, isDue(after: interval) || reading != nil else { return known }
-        await startReading()?.value
         return matching(header)
     }
 
-    /// Returns whether the key of a token for which there is none may be found later. A key set that changes gets keys
-    /// with new identifiers.
+    /// Returns the keys that may verify a token that those of ``keys(for:)`` do not verify, after reading the key set
+    /// if the token's key is not known and the last read is not too recent.
+    func lookUpKeys(for header: TokenHeader) async -> [VerificationKey] {
+        let interval = isFailing ? Self.retryInterval : Self.unknownKeyInterval
+        if !isKnown(header), isDue(after: interval) || reading != nil { await startReading()?.value }
+        return matching(header)
+    }
+
+    /// Returns whether the key of a token that no known key verifies may be found later. A key set that changes gets
+    /// keys with new identifiers.
     func mayBeFound(for header: TokenHeader) -> Bool {
-        guard source != nil, !isFailing else { return isFailing }
+        guard source != nil, !isKnown(header) else { return false }
+        guard !isFailing else { return true }
         guard let id = header.keyID, !(fixed + fetched).contains(where: { $0.id == id }) else { return false }
         return !missing.contains(id)
+    }
+
+    /// Returns whether a token's own key is known: the key that it names, or a secret, because a set contains none. A
+    /// key in PEM fits every identifier, and may not be the token's.
+    private func isKnown(_ header: TokenHeader) -> Bool {
+        matching(header).contains { $0.algorithm == "HS256" || $0.id != nil && header.keyID != nil }
     }
 
     private func matching(_ header: TokenHeader) -> [VerificationKey] {
