@@ -86,6 +86,8 @@ struct PoisonTests {
             let errors = try await pushErrors(client)
             #expect(errors.map(\.itemID) == ["g", "h"] && errors.allSatisfy { $0.code == .invalidItem })
             #expect(errors.allSatisfy { $0.message.contains("\"Gone\"") })
+            let pending = try await client.context.pendingOperations()
+            #expect(pending.map(\.lastError) == errors.map(\.message))
         }
         #expect(try world.serverTexts() == ["two"])
         #expect(try await client.context.pendingOperations().map { $0.item?["text"] } == [nil, "was"])

@@ -112,7 +112,8 @@ struct PullInterruptionTests {
         store.onWrite(nil)
         if isInterrupted {
             #expect(result == nil)
-            #expect(try store.tokens().isEmpty)
+            // A token without a watermark, with which the next pull begins with the first row.
+            #expect(try await table.pullToken(queryID: "q").map(\.updatedAt) == .some(nil))
             try await table.pull(queryID: "q")
         } else {
             #expect(result?.rowsPulled == 9 && result?.rowsStored == 9 && result?.skippedRows.isEmpty == true)
@@ -121,5 +122,46 @@ struct PullInterruptionTests {
         }
         #expect(try store.versions() == world.serverVersions())
         #expect(try world.serverVersions().count == 10)
+    }
+
+    @Test(
+        "U1 F16 a purge by another client between the first rows of a first pull and the others is noticed",
+        arguments: StoreKind.perEngine)
+    func purgedAtFirst(_ stores: StoreKind) async throws {
+        let (world, store) = (try World(stores), HookedStore(try stores.makeStore()))
+        let client = try await world.makeClient(over: store) { $0.rowsPerStep = 2 }
+        let other = try await world.makeClient(over: store)
+        try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
+        let table = client.items
+        let (hasPage, isPurged, writes) = (Mutex(false), Mutex(false), Mutex(0))
+        client.transport.inspect { _, _ in
+            hasPage.withLock { $0 = true }
+            return nil
+        }
+        store.observe {
+            guard hasPage.withLock({ $0 }) else { return }
+            let number = writes.withLock { count in
+                count += 1
+                return count
+            }
+            switch number {
+            case 1:
+                // The first rows; the transaction then gives way.
+                Task { try await table.insert(["id": "mine"]) }
+                while !client.context.database.hasWaitingWrites { Thread.sleep(forTimeInterval: 0.001) }
+            case 3:
+                // The other rows.
+                Task {
+                    defer { isPurged.withLock { $0 = true } }
+                    try await other.items.forcePurge()
+                }
+                while !isPurged.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
+            default: break
+            }
+        }
+        #expect(await syncErrorCode { try await table.pull(queryID: "q") } == .pullInterrupted)
+        store.observe(nil)
+        try await client.items.pull(queryID: "q")
+        #expect(try store.versions() == world.serverVersions())
     }
 }

@@ -51,6 +51,27 @@ extension PushLeaseTests {
         }
     }
 
+    @Test("U1 a purge is refused while another process restores a row", arguments: StoreKind.sharing)
+    func refusedInRestore(_ stores: StoreKind) async throws {
+        try Device.run(stores) { device, first, second in
+            try await first.pushInsert(["id": "b", "text": "old"])
+            try await first.items.delete(id: "b")
+            device.delay(first, .answer, by: 5)
+            let deletion = try await device.startPush(first)
+            try await Self.insert(["b"], first)
+            _ = try await deletion.value
+            first.transport.inspect { request, _ in
+                guard request.method == .post else { return nil }
+                return .delay { try await device.world.sleep(.seconds(5)) }
+            }
+            let push = try await device.startPush(first)
+            try await device.world.sleep(.seconds(1))
+            #expect(await syncErrorCode { try await second.items.forcePurge() } == .operationInFlight)
+            _ = try await push.value
+            #expect(try device.world.world.state(first) == "local [b=new] queue [] server [b=new]")
+        }
+    }
+
     /// A call that waits while an operation of the table is in flight.
     enum Waiting: String, CaseIterable, Sendable {
         case drop, migrate

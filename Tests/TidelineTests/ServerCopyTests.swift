@@ -98,6 +98,14 @@ struct ServerCopyConflictTests {
                     "queue []; pull q; local [a=newer, z=z]"),
             ]
         }
+        + [("push errors conflict; error gone=true; discard", ConflictPolicy.manual), ("push", .serverWins)].map {
+            push, policy in
+            Script(
+                "C1 C3 a row that is gone does not come back as it was pulled before: \(policy.name)", refused,
+                "pull q others fails completedWithErrors; pulled newer; erase a; \(push)",
+                "pull q; local [z=z] queue [] server [z=z]"
+            ).with { $0.conflictPolicy = policy }
+        }
         + [403, 400].map {
             Script(
                 "C1 a row that cannot be looked up does not count as deleted, answer \($0): discarding keeps it",

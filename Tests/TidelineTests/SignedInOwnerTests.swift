@@ -168,6 +168,22 @@ struct SignedInOwnerTests {
         #expect(tokens(client) == ["of-ann", "of-bob"])
     }
 
+    @Test("L13 a user who signs in during a push ends it, too, if it has a delegate")
+    func duringPushWithDelegate() async throws {
+        let (_, client) = try await World.withClient(.simplest)
+        client.client.currentUser = Self.ann
+        for number in 0..<3 { try await client.items.insert(["id": "\(number)", "text": "\(number)"]) }
+        let (syncClient, delegate) = (client.client, ScriptedDelegate { try await $0.execute() })
+        client.context.delegate = delegate
+        client.transport.inspect { _, _ in
+            syncClient.currentUser = Self.bob
+            return nil
+        }
+        let code = await syncErrorCode { try await client.context.push(settings: PushSettings(maxInFlight: 1)) }
+        #expect(code == .otherUser && delegate.calls.count == 1)
+        #expect(try await client.context.operationErrors().isEmpty)
+    }
+
     @Test("L13 what a pull has received is its user's, whoever signs in meanwhile", arguments: StoreKind.perEngine)
     func duringPull(_ stores: StoreKind) async throws {
         let (world, client) = try await World.withClient(stores)

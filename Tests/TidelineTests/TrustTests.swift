@@ -194,6 +194,24 @@ struct TrustTests {
         #expect(client.transport.requests.count { $0.hasPrefix("GET") } == 1)
     }
 
+    @Test("T1 a portal that appears after the look-up of a push rejects nothing")
+    func portalDuringPush() async throws {
+        let (world, client) = try await World.withClient(.simplest)
+        for id in ["a", "b", "c"] { try await client.items.insert(["id": .string(id), "text": .string(id)]) }
+        let hasPortal = SharedValue(false)
+        client.transport.inspect { request, _ in
+            if hasPortal.value { return .answer(.unmarked(403, Impostor.page)) }
+            hasPortal.value = request.method == .get
+            return request.method == .get ? nil : .answer(.unmarked(422, "blocked"))
+        }
+        let code = await syncErrorCode { try await client.context.push(settings: PushSettings(maxInFlight: 1)) }
+        #expect(code == .network)
+        #expect(try await client.context.operationErrors().map(\.itemID) == ["a"])
+        client.transport.inspect(nil)
+        try await client.context.push()
+        #expect(try world.serverTexts().sorted() == ["a", "b", "c"])
+    }
+
     @Test("T2 the message says what answered, without the words of a page")
     func messages() async throws {
         let (_, client) = try await World.withSyncedClient(.simplest)

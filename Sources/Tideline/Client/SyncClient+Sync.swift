@@ -118,7 +118,8 @@ extension SyncClient {
         try await context.puller.check(subscriptions, settings: settings.pull)
         return SyncLoop(
             pusher: context.pusher, puller: context.puller, settings: settings,
-            mailbox: try sync.begin(subscriptions, pullSettings: settings.pull), status: sync.status)
+            mailbox: try sync.begin(subscriptions, pullSettings: settings.pull), status: sync.status,
+            tables: sync.tables)
     }
 }
 

@@ -51,6 +51,20 @@ public struct PullToken: Sendable, Hashable, Codable {
         self.columns = columns
     }
 
+    /// The token of a pull that has stored rows, and whose first token comes with later ones.
+    ///
+    /// The next pull begins with the first row. Until then, whatever removes the rows removes this token, too, so that
+    /// the pull does not store one that includes them.
+    static func begun(filter: String, fillsColumns: Bool) -> PullToken {
+        var token = PullToken(updatedAt: nil, serverDate: nil, filter: filter)
+        token.isRefreshing = true
+        token.fillsColumns = fillsColumns ? true : nil
+        return token
+    }
+
+    /// Whether the next pull begins with the first row; see ``begun(filter:fillsColumns:)``.
+    var isBegun: Bool { updatedAt == nil && cursor == nil }
+
     /// The rows that were stamped by a clock ahead of the server's `Date`.
     ///
     /// The look-back would request them in each pull until the server's clock has passed them. As soon as no row can be

@@ -14,7 +14,8 @@ public import HTTPTypes
 ///   same if their versions are, so a version must not be used for another state of the same row, even after the row
 ///   was deleted.
 ///
-/// An app column that a row of the server omits is null. Columns that the table does not define are ignored.
+/// An app column that a row of the server omits is null. Columns that the table does not define are ignored, but a page
+/// or response without any app column is an error if it has a name that differs from one only in case.
 ///
 /// A method that throws fails its push operation, or its pull, with an error that contains the thrown one.
 public protocol CustomDialect: Sendable {
@@ -116,13 +117,13 @@ public protocol CustomDialect: Sendable {
     ///
     /// Without an answer to this question, redirects, the statuses of proxies (407, 421, 451, 511, and 520 to 530), and
     /// web pages in place of rows are not from the service. After ``AnswerMeaning/Kind/refused``, the client requests a
-    /// page of the table, at most once in a push: only a page that ``page(in:to:after:)`` can read shows that the
-    /// service is there. Return `true` for a response with a header or a form that only the service uses, which saves
-    /// this request.
+    /// page of the table, once in a push and after each web page: only a page that ``page(in:to:after:)`` can read
+    /// shows that the service is there. Return `true` for a response with a header or a form that only the service
+    /// uses, which saves this request.
     ///
-    /// After ``AnswerMeaning/Kind/gone``, the client requests such a page in any case, once for each table in a push: a
-    /// table that is missing must not make its rows look deleted. An operation in a missing table fails and is sent
-    /// again later.
+    /// After ``AnswerMeaning/Kind/gone``, the client requests such a page in any case, once for each table in a push
+    /// and after each web page: a table that is missing must not make its rows look deleted. An operation in a missing
+    /// table fails and is sent again later.
     func isFromService(_ response: TransportResponse) -> Bool?
 
     /// Checks the identifier of a new row, in addition to the rules of all dialects: 1 to 255 characters, no control

@@ -254,9 +254,10 @@ public struct ServerPage<Cursor: Sendable>: Sendable {
     ///     `version`, `updatedAt`, and `deleted`.
     ///   - end: Returns the cursor, ``isLast``, and ``remaining``, from the other members of the object, whose types
     ///     follow from the JSON, and from the last row; `nil` in a page without rows.
-    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAnswer`` for a body that is not such a page, and for a
-    ///   row that does not fit the table, unless the pull skips such rows; ``SyncError/Code/invalidArgument`` for two
-    ///   columns with one name; and the errors of `end`.
+    /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidAnswer`` for a body that is not such a page, for one
+    ///   without any app column but with a name that differs from one only in case, and for a row that does not fit the
+    ///   table, unless the pull skips such rows; ``SyncError/Code/invalidArgument`` for two columns with one name; and
+    ///   the errors of `end`.
     public init(
         json body: [UInt8], list name: String?, of page: PageRequest, renaming names: [String: String] = [:],
         end: (_ rest: Row, _ last: Row?) throws -> (cursor: Cursor, isLast: Bool, remaining: Int?)

@@ -2,7 +2,8 @@ internal import TidelineStore
 
 /// The tables of the current subscriptions of a sync, and the position in the changes that the server signals.
 ///
-/// It lasts as long as the sync, so that signals that were interrupted continue where they stood.
+/// It lasts as long as the client, so that signals that were interrupted continue where they stood, and a later sync
+/// knows whether the server has signals.
 final class SubscribedTables: Sendable {
     private struct State {
         var names: [String] = []
@@ -19,6 +20,12 @@ final class SubscribedTables: Sendable {
     var names: [String] { state.withLock { $0.names } }
     /// The names, and a number that changes with them.
     var current: (names: [String], version: Int) { state.withLock { ($0.names, $0.version) } }
+
+    /// Begins a sync, which pulls everything first.
+    func begin(with subscriptions: [SyncSubscription]) {
+        position.withLock { $0.cursor = nil }
+        update(to: subscriptions)
+    }
 
     /// Replaces the names by those of the subscriptions, each once.
     func update(to subscriptions: [SyncSubscription]) {

@@ -11,6 +11,7 @@ final class SyncControl: Sendable {
     }
 
     let status = StatusBoard()
+    let tables = SubscribedTables()
     private let state = Mutex(State())
 
     /// Whether the current task runs within this sync, such as in a call of a delegate. It must not wait for the end.

@@ -11,7 +11,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     let settings: SyncSettings
     let mailbox: SyncMailbox
     let status: StatusBoard
-    private let tables = SubscribedTables()
+    let tables: SubscribedTables
     /// The change signals of the dialect that are not listened to yet.
     private let offered = LockedValue<ChangeSignals?>(nil)
     /// The newest operation, and those that failed, as this sync last knew them.
@@ -23,7 +23,7 @@ struct SyncLoop<Store: LocalStore>: Sendable {
     func run(_ subscriptions: [SyncSubscription]) async {
         let syncs = pusher.database.clients.syncs
         syncs.observe(for: mailbox) { [mailbox] in mailbox.post(.init($0)) }
-        tables.update(to: subscriptions)
+        tables.begin(with: subscriptions)
         let signals = makeSignals()
         offered.withLock { $0 = signals }
         // The first push, which begins later, sends what others have committed before.

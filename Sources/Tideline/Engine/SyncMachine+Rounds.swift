@@ -103,12 +103,12 @@ extension SyncMachine {
         switch outcome.failure?.code {
         case .network? where outcome.isAnswered && outcome.failure?.asksForPause == false:
             // Some operations keep the others back, and nothing else.
-            if failureRetry == .none { failureRetry = latestRetry }
+            repeatRetry()
             pushFailure = outcome.failure
             retryPush(&step)
         case .network?, .authentication?:
             isPushWanted = true
-            if failureRetry == .none { failureRetry = latestRetry }
+            repeatRetry()
             if outcome.failure?.code == .authentication { return needSignIn(&step) }
             goOffline(message: outcome.failure?.message ?? "", retryAfter: outcome.failure?.retryAfter, &step)
             pullsFirst = outcome.failure?.asksForPause == true
@@ -117,11 +117,14 @@ extension SyncMachine {
         case .otherProcess?,
             .otherUser? where hasSignedIn:
             isPushWanted = true
-            if failureRetry == .none { failureRetry = latestRetry }
+            repeatRetry()
         // The delegate has cancelled the push. The operations that were not sent wait for the next round.
         case nil, .cancelled?:
+            if outcome.failure != nil { repeatRetry() }
             if serverFailures.isEmpty { pushFailures = 0 }
-        case .some:
+        case .some(let code):
+            // A push that the store ended may have sent nothing.
+            if code == .store { repeatRetry() }
             // No push is made in this and later rounds until the retry.
             isPushWanted = true
             pushFailure = outcome.failure
@@ -129,6 +132,11 @@ extension SyncMachine {
         }
         if retriedCount > 0 { retryPush(&step) }
         continueRound(&step)
+    }
+
+    /// Lets the next push send the failed operations that the latest one should have sent.
+    mutating func repeatRetry() {
+        if failureRetry == .none { failureRetry = latestRetry }
     }
 
     private mutating func note(_ outcome: PushOutcome) {

@@ -19,14 +19,17 @@ extension SyncMachine {
         /// The number of sequences that ended without having worked.
         var failures = 0
 
+        /// Whether the sequence is asked for later, because it failed or the server has none.
+        var isDelayed: Bool { state == .waiting || state == .unsupported }
+
         /// Asks for a sequence without the delay of earlier failures.
         mutating func startOver() {
             failures = 0
-            if state == .waiting || state == .unsupported { state = .wanted }
+            if isDelayed { state = .wanted }
         }
 
         mutating func retry(_ number: Int) {
-            if number == self.number, state == .waiting || state == .unsupported { state = .wanted }
+            if number == self.number, isDelayed { state = .wanted }
         }
 
         mutating func work(_ number: Int) {

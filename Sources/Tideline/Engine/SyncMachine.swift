@@ -293,7 +293,7 @@ struct SyncMachine: Sendable {
         signals.startOver()
         if pushFailure?.code == .otherUser {
             (pushFailure, pushFailures, pushRetryTime) = (nil, 0, nil)
-            if failureRetry == .none { failureRetry = latestRetry }
+            repeatRetry()
         }
         // The first failure for another user cancels the other pulls of its group.
         for index in entries.indices {
@@ -353,7 +353,7 @@ struct SyncMachine: Sendable {
         case .offline, .needsSignIn: return true
         case .resting, .pushing, .pulling: break
         }
-        return pushFailure != nil || entries.contains { $0.failure != nil }
+        return pushFailure != nil || pushRetryTime != nil || signals.isDelayed || entries.contains { $0.failure != nil }
     }
 
     /// Makes everything due, without the delays of earlier failures.

@@ -96,7 +96,10 @@ extension PullRun {
                     in: writer)
                 try diff.write(operations: puller.operations, in: writer)
                 if after.note(diff, of: held) { count += 1 }
-                if count < group.count, puller.database.hasWaitingWrites { return (after, count) }
+                if count < group.count, puller.database.hasWaitingWrites {
+                    try begin(&after, in: writer)
+                    return (after, count)
+                }
             }
             try save(token, isLast: group.last?.isLast == true, &after, in: writer)
             return (after, count)
@@ -112,10 +115,26 @@ extension PullRun {
         // The pull restarts. If the process ends before that, the next pull restarts too.
         var next = state.isSpellingInDoubt ? state.start.token : token.flatMap { state.limited($0) }
         // A pull of all rows that found none is as if there had been no pull.
-        guard next != nil || state.isSpellingInDoubt || isLast && token == nil else { return }
+        guard next != nil || state.isSpellingInDoubt || isLast && token == nil else {
+            return try begin(&state, in: writer)
+        }
         if isLast || next?.isLeftEmpty == true {
             next?.isLeftEmpty = try writer.isEmpty(TableQuery(schema.name)) ? true : nil
         }
+        try replace(&state, with: next, queryID, in: writer)
+    }
+
+    /// Stores a token if the pull has stored rows before its first one. Without it, their removal by others would not
+    /// be noticed.
+    private func begin(_ state: inout PullState, in writer: SyncDatabase<Store>.Writer) throws {
+        guard let queryID, state.stored == nil else { return }
+        let token = PullToken.begun(filter: state.start.filter, fillsColumns: state.start.fillsColumns)
+        try replace(&state, with: token, queryID, in: writer)
+    }
+
+    private func replace(
+        _ state: inout PullState, with next: PullToken?, _ queryID: String, in writer: SyncDatabase<Store>.Writer
+    ) throws {
         let isReplaced = try puller.tokens.replace(
             state.stored, with: next, table: schema.name, queryID: queryID, in: writer)
         guard isReplaced else {

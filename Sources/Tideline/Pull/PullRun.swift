@@ -167,7 +167,7 @@ struct PullRun<Store: LocalStore>: Sendable {
             known.token = nil
             return try begin(known, from: nil, filter)
         }
-        guard puller.dialect.canContinue(from: token) else {
+        guard token.isBegun || puller.dialect.canContinue(from: token) else {
             puller.options.logger.notice(
                 "the token of a pull of \(schema.name) is of another dialect; the pull begins with the first row")
             return try begin(known, from: nil, filter)
@@ -181,7 +181,7 @@ struct PullRun<Store: LocalStore>: Sendable {
         let hasColumns = token.columns == plan.columns
         // An unfinished refresh goes on as it began.
         let fillsColumns = token.isRefreshing == true ? token.fillsColumns == true : !hasColumns
-        return try begin(known, from: hasColumns ? token : nil, filter, fillsColumns: fillsColumns)
+        return try begin(known, from: hasColumns && !token.isBegun ? token : nil, filter, fillsColumns: fillsColumns)
     }
 
     /// Makes the state of a pull that continues from a token, or begins with the first row.

@@ -154,6 +154,7 @@ final class ClaimedOperation: Sendable {
     func note(tombstone: Row) async throws {
         let json = tombstone.json
         let changed = try await change { operation in
+            operation.attempts += 1
             operation.base = json
             operation.baseVersion = tombstone.version
             operation.sent = []

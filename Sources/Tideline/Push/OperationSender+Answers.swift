@@ -23,7 +23,8 @@ extension OperationSender {
     }
 
     /// Sends a request, with retries. A refusal that others give in the same form is the service's if the service is
-    /// there: a list of the table shows it, once in a push.
+    /// there: a list of the table shows it, once in a push, and after each web page, because a portal may have appeared
+    /// since.
     ///
     /// - Throws: ``SyncError`` with code network if something else answers in place of the service.
     nonisolated(nonsending) func ask(_ request: RowRequest) async throws -> RowAnswer {
@@ -32,7 +33,11 @@ extension OperationSender {
         if operation.attempts > 0 { call.isOfRow = false }
         var answer = RowAnswer(request: request, answer: try await connection.send(call))
         if answer.isRefused, answer.answer.isDoubtful, request.action != .lookUp {
-            try await trust.confirm { _ = try await list() }
+            if answer.answer.isPage {
+                try await confirmService()
+            } else {
+                try await trust.confirm { _ = try await list() }
+            }
             answer.answer.isDoubtful = false
         }
         return answer
@@ -43,15 +48,18 @@ extension OperationSender {
     /// - Throws: ``SyncError`` with code network if it is not.
     func confirmService() async throws { try await trust.confirming { _ = try await list() } }
 
-    /// Checks that the service has the table, by its list, once for each table in a push.
+    /// Checks that the service has the table, by its list, once for each table in a push, and after each web page.
     ///
     /// - Throws: ``SyncError`` with code network if something else answers in its place; ``OperationFailure`` if the
     ///   service does not list the table.
-    private func confirmTable() async throws {
-        try await trust.confirm(table: table) {
-            let list = try await list()
-            guard list.kind == .done else { throw missingTable(list) }
-        }
+    private func confirmTable(after answer: RowAnswer) async throws {
+        if answer.answer.isPage { return try await trust.confirming { try await requireTable() } }
+        try await trust.confirm(table: table) { try await requireTable() }
+    }
+
+    private func requireTable() async throws {
+        let list = try await list()
+        guard list.kind == .done else { throw missingTable(list) }
     }
 
     /// Requests a list of the table. Throws if the service did not give the response.
@@ -83,7 +91,7 @@ extension OperationSender {
     /// - Throws: ``SyncError`` with code network if something else answers in place of the service;
     ///   ``OperationFailure`` if the list has the row.
     func confirmGone(_ answer: RowAnswer) async throws -> Row? {
-        if dialect.tableService == nil { try await confirmTable() }
+        if dialect.tableService == nil { try await confirmTable(after: answer) }
         let server = try await lookUpAfterDoubt()
         guard let server, !server.isTombstone else { return server }
         throw OperationFailure(
@@ -334,7 +342,7 @@ extension OperationSender {
         switch try kind(of: answer) {
         case .done: break
         case .gone:
-            try await confirmTable()
+            try await confirmTable(after: answer)
             return nil
         default:
             throw answer.answer.isDoubtful ? connection.foreign(answer.answer) : rejection(answer)

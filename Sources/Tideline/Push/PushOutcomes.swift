@@ -99,22 +99,25 @@ struct PushOutcomes: Sendable {
         _ current: TableOperation, sent: TableOperation, waiting: TableOperation?, tombstone: Row?,
         in writer: some StoreWriter
     ) throws {
+        // A row that others restored while the delete was in flight. No later pull returns it again.
+        let restored = try copy(of: current, since: sent) == nil ? nil : current.pulled
         if var waiting {
             // A pending restore restores this tombstone, or a row with this content.
             let content = try tombstone ?? deletedRow(of: current, sent)
             waiting.baseVersion = tombstone?.version
             waiting.base = content.map(\.json)
+            waiting.pulled = restored
             try operations.save(waiting, in: writer)
             try operations.remove(current, in: writer)
         } else if current.revision != sent.revision {
             // Another process restored the row while the delete was in flight.
             try rebase(
-                current, onto: tombstone ?? deletedRow(of: current, sent), version: tombstone?.version, in: writer)
+                current, onto: tombstone ?? deletedRow(of: current, sent), version: tombstone?.version,
+                pulled: restored, in: writer)
         } else {
             try operations.remove(current, in: writer)
-            // A pull received the row while the delete was in flight because others restored it. Otherwise a tombstone
-            // will follow.
-            if try copy(of: current, since: sent) != nil { return try codec.storePulled(of: current, in: writer) }
+            // Otherwise a tombstone will follow.
+            if restored != nil { return try codec.storePulled(of: current, in: writer) }
             if current.kind != .delete { try writer.delete(id: sent.itemID, from: schema.name) }
         }
     }
@@ -177,12 +180,13 @@ struct PushOutcomes: Sendable {
 
     /// Rebases the operation onto the current server row.
     private func rebase(
-        _ operation: TableOperation, onto server: Row?, version: String?, in writer: some StoreWriter
+        _ operation: TableOperation, onto server: Row?, version: String?, pulled: String? = nil,
+        in writer: some StoreWriter
     ) throws {
         var operation = operation
         if operation.kind == .insert { operation.kind = .update }
         operation.base = server.map(\.json)
-        operation.pulled = nil
+        operation.pulled = pulled
         operation.baseVersion = version
         operation.attempts = 0
         operation.sent = []
@@ -209,7 +213,7 @@ struct PushOutcomes: Sendable {
     ) throws -> StoredEnd {
         guard var current = try coalesced(sent, in: writer) else { return .done }
         let item = try current.deletedItem.map(codec.row) ?? writer.row(in: schema.name, id: current.itemID)
-        try replaceOlderCopy(by: failure.serverItem, of: &current, sent)
+        try replaceOlderCopy(by: failure, of: &current, sent)
         var failure = failure
         var match: LostRequests.Match?
         if failure.code == .conflict {
@@ -243,12 +247,17 @@ struct PushOutcomes: Sendable {
     }
 
     /// Replaces a row from a pull that is older than the server row of a failure: one received before the request was
-    /// made, or one with an earlier timestamp. No later pull returns it again, so something must take its place.
+    /// made, or one with an earlier timestamp. No later pull returns it again, so something must take its place, unless
+    /// the row is gone.
     private func replaceOlderCopy(
-        by server: Row?, of current: inout TableOperation, _ sent: TableOperation
+        by failure: OperationFailure, of current: inout TableOperation, _ sent: TableOperation
     ) throws {
-        guard let server, current.pulled != nil else { return }
+        guard current.pulled != nil, failure.isRowGone || failure.serverItem != nil else { return }
         let copy = try copy(of: current, since: sent)
+        guard let server = failure.serverItem else {
+            if copy == nil { current.pulled = nil }
+            return
+        }
         if copy == nil || copy?.updatedAt ?? .min < server.updatedAt ?? .min { current.pulled = server.json }
     }
 

@@ -81,7 +81,7 @@ extension PushRun {
     private static func endsPush(_ error: any Error) -> Bool {
         if error is CancellationError { return Task.isCancelled }
         guard let error = error as? SyncError else { return false }
-        return [.network, .authentication, .store, .cancelled, .otherProcess].contains(error.code)
+        return [.network, .authentication, .otherUser, .store, .cancelled, .otherProcess].contains(error.code)
     }
 
     /// Sends an item. An item that does not fit its table, or a request that cannot be encoded (such as an identifier

@@ -124,7 +124,9 @@ extension PushRun {
     private func reject(
         _ id: Int64, _ failure: OperationFailure, in writer: SyncDatabase<Store>.Writer
     ) throws -> OperationErrorRecord? {
-        guard let operation = try pusher.queue.operations.operation(id, in: writer) else { return nil }
+        guard var operation = try pusher.queue.operations.operation(id, in: writer) else { return nil }
+        operation.lastError = failure.message
+        try pusher.queue.operations.save(operation, in: writer)
         let record = OperationErrorRecord(
             operation, failure: failure, item: nil, time: pusher.options.environment.now())
         try pusher.queue.errors.save(record, in: writer)

@@ -28,6 +28,9 @@ struct ServerAnswer: Sendable {
     /// The body as received, for rows.
     var rowBody: [UInt8]
 
+    /// Whether the response is a web page.
+    var isPage: Bool { ErrorBody.isPage(response.body) }
+
     init(response: TransportResponse, meaning: AnswerMeaning) {
         self.response = response
         self.meaning = meaning

@@ -194,7 +194,7 @@ final class ServerConnection: Sendable {
             return response
         } catch let error as TransportError {
             throw failure(error)
-        } catch is CancellationError {
+        } catch is CancellationError where Task.isCancelled {
             throw SyncError(.cancelled, "the request was cancelled")
         } catch {
             throw SyncError(.network, "cannot reach \(base.text): \(error)", cause: error)
@@ -244,7 +244,7 @@ final class ServerConnection: Sendable {
             return try account.userForRequest().map { format.authentication(token: $0.authenticationToken) }
         } catch let error as SyncError where [.otherUser, .authentication].contains(error.code) {
             throw error
-        } catch is CancellationError {
+        } catch is CancellationError where Task.isCancelled {
             throw SyncError(.cancelled, "the sign-in was cancelled")
         } catch {
             // The network of the closure may be down, which does not sign the user out.

@@ -88,7 +88,7 @@ struct Trust: Sendable {
     }
 }
 
-/// Whether the service has been found to answer in a push. At most one look-up of a push finds it out.
+/// Whether the service has been found to answer in a push. One look-up of a push finds it out, if no web page follows.
 final class ServiceTrust: Sendable {
     private let lock = AsyncLock()
     private let found = LockedValue<Result<Void, SyncError>?>(nil)

@@ -152,6 +152,25 @@ struct ServerSignalTests {
         }
     }
 
+    @Test("S10 after a restart of the sync, a server that has signalled is asked again soon, whatever answers first")
+    func restarted() throws {
+        try run { scene, client in
+            let subscriptions = [SyncSubscription("TodoItem", interval: nil)]
+            try await client.client.start(subscriptions)
+            try await scene.virtual.sleep(.seconds(61))
+            await client.client.stop()
+            client.transport.inspect { request, _ in
+                ChangeSignal<TestStore>.handles(request) ? .answer(.unmarked(404, "no")) : nil
+            }
+            try await client.client.start(subscriptions)
+            try await scene.virtual.sleep(.seconds(3))
+            client.transport.inspect(nil)
+            try scene.write("a", "a")
+            try await scene.virtual.sleep(.seconds(15))
+            #expect(try client.texts() == ["a"])
+        }
+    }
+
     @Test(
         "S10 a server without the signal is asked once an hour and after a request, and the intervals stay as they are",
         arguments: [404, 405, 501])

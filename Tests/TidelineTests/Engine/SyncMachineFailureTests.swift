@@ -134,6 +134,10 @@ struct SyncMachineFailureTests {
             "pushDelay: failing serverFailing; interval1: pulling a, pull a",
             "pulled: interval1 60.0, failing serverFailing; pushRetry: push failed; pushed: idle"),
         MachineSteps(
+            "S9 what a push that the store or the delegate ended should have sent is in the next one",
+            "declared: push all; pushed store: pushRetry 0.75, failing store; pushRetry: push all",
+            "pushed cancelled: idle; local: pushDelay 0.2, idle; pushDelay: push all; pushed: idle"),
+        MachineSteps(
             "S4 no pull follows a cancellation without a reason at once",
             "declared a: push all; pushed cancelled: pulling a, pull a",
             "pulled a cancelled: pullRetry1 0.75, failing cancelled"),

@@ -80,7 +80,10 @@ struct SyncMachineTests {
             "pushed: idle; ended2 unsupported: signalRetry2 3600.0, idle; network no: idle",
             "network: network 1.0, listen3, signalsWork3 60.0, push all; pushed: idle",
             "ended3 unsupported: signalRetry3 3600.0, idle; signalRetry1: idle",
-            "signalRetry3: listen4, signalsWork4 60.0, idle"),
+            "signalRetry3: listen4, signalsWork4 60.0, idle; networkTimer: idle",
+            // Another network, without a report that there was none.
+            "ended4 unsupported: signalRetry4 3600.0, idle",
+            "network: network 1.0, listen5, signalsWork5 60.0, push; pushed: idle"),
         MachineSteps(
             "S3 change signals are asked for again at once when the server is reached, and not before it allows it",
             hasSignals: true, retryAfter: .seconds(20),

@@ -106,7 +106,7 @@ struct WatermarkFeed: PullFeed {
         guard start.token != nil else { return token }
         guard stored.dialect == nil, stored.updatedAt == token.updatedAt, stored.columns == token.columns,
             stored.isRefreshing == token.isRefreshing,
-            stored.drainedID == token.drainedID || stored.isDrained == true
+            stored.drainedID == token.drainedID || stored.isDrained == true || token.drainedID == nil && !page.isLast
         else { return token }
         guard page.isLast else { return stored }
         // Without new rows, the stored token stays unless the other one spares the next pull rows that this pull
