@@ -16,7 +16,7 @@ struct RowBody {
     ///   the service can set.
     init(_ bytes: [UInt8], ignoresSystemColumns: Bool = false) throws {
         self.bytes = bytes
-        loose = try bytes.withUnsafeBytes { try JSONRow.parse($0, keepsNotation: true) }
+        loose = try bytes.withUnsafeBytes { try JSONRow.parse($0, keepsNotation: true, checksText: true) }
         for name in loose.columnNames where name != "version" {
             let isIgnored = ignoresSystemColumns && SystemColumns.all.columns.contains { $0.name == name }
             guard isIgnored || !SystemColumns.names.contains(name) && !name.isReserved else {

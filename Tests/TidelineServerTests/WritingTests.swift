@@ -65,7 +65,8 @@ struct InsertTests {
         [
             "", "{", "[]", "1", "null", #"{"id":1}"#, #"{"id":"a/b"}"#, #"{"id":" "}"#, #"{"id":".."}"#, "\u{FEFF}",
             #"{"count":"x"}"#, #"{"count":1.5}"#, #"{"due":"soon"}"#, #"{"photo":"?"}"#, #"{"done":1}"#,
-            #"{"extra":1}"#, #"{"unknown":1}"#, #"{"unknown":null}"#, #"{"price":1e999}"#,
+            #"{"extra":1}"#, #"{"extra":["\ud83d"]}"#, #"{"text":"\ud83d"}"#, #"{"unknown":1}"#, #"{"unknown":null}"#,
+            #"{"price":1e999}"#,
         ])
     func `a body that does not fit is 400 and stores nothing`(_ stores: StoreKind, _ body: String) throws {
         let fixture = try ServiceFixture(stores)

@@ -13,15 +13,18 @@ package enum JSONRow {
     /// - Parameters:
     ///   - allowsIntegerID: Whether a whole number in the member `id` also becomes the key.
     ///   - keepsNotation: Whether a number with a point or an exponent is a double, also if it is whole.
+    ///   - checksText: Whether half of a surrogate pair is an error also within an array or object.
     /// - Throws: ``WireError`` with the offset of the error: ``WireError/Code/malformedJSON``;
     ///   ``WireError/Code/wrongShape`` if the JSON is not an object; ``WireError/Code/invalidValue`` for an id of
     ///   another type, a number out of the range of a double, or a name or text with an escaped half of a surrogate
     ///   pair.
     package static func parse(
-        _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false, keepsNotation: Bool = false
+        _ bytes: UnsafeRawBufferPointer, allowsIntegerID: Bool = false, keepsNotation: Bool = false,
+        checksText: Bool = false
     ) throws(WireError) -> Row {
         var reader = LooseReader(
-            scanner: JSONScanner(bytes), allowsIntegerID: allowsIntegerID, keepsNotation: keepsNotation)
+            scanner: JSONScanner(bytes), allowsIntegerID: allowsIntegerID, keepsNotation: keepsNotation,
+            checksText: checksText)
         do {
             return try reader.readRow()
         } catch {
@@ -62,6 +65,7 @@ private struct LooseReader {
     var positions: [String: Int] = [:]
     let allowsIntegerID: Bool
     let keepsNotation: Bool
+    let checksText: Bool
 
     mutating func readRow() throws(JSONFault) -> Row {
         guard try scanner.token() == UInt8(ascii: "{") else { throw try scanner.misplaced(.notARow) }
@@ -106,7 +110,7 @@ private struct LooseReader {
         case UInt8(ascii: "\""): return .string(try scanner.wholeText(scanner.string()))
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             let start = scanner.position
-            try scanner.skipValue()
+            if checksText { try scanner.skipWholeValue() } else { try scanner.skipValue() }
             return .json(String(decoding: scanner.slice(start, scanner.position), as: UTF8.self))
         case UInt8(ascii: "t"):
             try scanner.expect(word: "true")

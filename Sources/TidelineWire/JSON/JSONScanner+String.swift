@@ -79,6 +79,14 @@ extension JSONScanner {
     /// Returns the unescaped text of a string.
     func text(_ text: ScannedText) -> String { withContent(of: text) { String(decoding: $0, as: UTF8.self) } }
 
+    /// Skips an array or object. Half of a surrogate pair in it is an error.
+    mutating func skipWholeValue() throws(JSONFault) {
+        let start = position
+        hasHalfOfPair = false
+        try skipValue()
+        if hasHalfOfPair { throw JSONFault(kind: .loneSurrogate, offset: start) }
+    }
+
     /// Returns the unescaped text of a string. Half of a surrogate pair is an error.
     func wholeText(_ text: ScannedText) throws(JSONFault) -> String {
         guard text.hasEscapes else { return String(decoding: slice(text.start, text.end), as: UTF8.self) }
@@ -123,10 +131,15 @@ extension JSONScanner {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             position += 2
         case UInt8(ascii: "u"):
-            // The grammar admits half of a surrogate pair (RFC 8259, section 8.2).
             guard position + 6 <= bytes.count else { throw atEnd() }
-            guard hexadecimal(at: position + 2) != nil else { throw fault(.invalidEscape) }
-            position += 6
+            guard let unit = hexadecimal(at: position + 2) else { throw fault(.invalidEscape) }
+            if isPair(UInt32(unit), at: position) {
+                position += 12
+            } else {
+                // The grammar admits half of a surrogate pair (RFC 8259, section 8.2).
+                if unit & 0xF800 == 0xD800 { hasHalfOfPair = true }
+                position += 6
+            }
         default: throw fault(.invalidEscape)
         }
     }

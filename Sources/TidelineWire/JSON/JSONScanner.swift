@@ -8,6 +8,8 @@ struct JSONScanner {
     var position = 0
     /// The number of arrays and objects that enclose the position. Within a row, they are counted from the row.
     var depth = 0
+    /// Whether a skipped value has an escaped half of a surrogate pair, until this is reset.
+    var hasHalfOfPair = false
 
     /// The maximum nesting depth of arrays and objects. Exceeding it is an error instead of a stack overflow.
     static let maximumDepth = 512
@@ -27,7 +29,7 @@ struct JSONScanner {
         do {
             try scanner.skipValue()
             try scanner.expectEnd()
-            return true
+            return !scanner.hasHalfOfPair
         } catch {
             return false
         }

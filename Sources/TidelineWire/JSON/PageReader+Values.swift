@@ -30,7 +30,12 @@ extension PageReader {
 
     private mutating func readJSON(_ column: Int) throws(JSONFault) {
         let start = scanner.position
-        try scanner.skipValue()
+        do throws(JSONFault) {
+            try scanner.skipWholeValue()
+        } catch {
+            throw error.kind == .loneSurrogate
+                ? JSONFault(kind: .loneSurrogate, offset: error.offset, place: .column(column)) : error
+        }
         values.set(scanner.slice(start, scanner.position), as: .json, at: column)
     }
 

@@ -68,7 +68,8 @@ struct PageReader: ~Copyable {
         default: throw try scanner.misplaced(.notAPage)
         }
         try scanner.expectEnd()
-        if let misspelled { throw misspelled }
+        // Of deleted rows, no column is stored.
+        if let misspelled, info.deleted.count < info.rowCount { throw misspelled }
     }
 
     private mutating func readRows(into rows: inout PackedRows) throws(JSONFault) {

@@ -59,10 +59,12 @@ import TidelineSupport
         #expect(errors[0]?.column == "string" && errors[0]?.id == "a" && errors[0]?.offset == 20)
         expectError(.invalidValue, column: "id") { try parser.page(#"[{"id":"\#(half)"}]"#) }
         expectError(.malformedJSON) { try parser.page(#"{"items":[],"nextLink":"\#(half)"}"#) }
-        let row = try parser.row(#"{"id":"a","\#(half)":1,"json":["\#(half)"]}"#)
-        #expect(row["json"] == .json(#"["\#(half)"]"#))
+        let row = try parser.row(#"{"id":"a","\#(half)":1,"string":"b","json":["\ud83d\ude00"]}"#)
+        #expect(row["string"] == "b" && row["json"] == .json(#"["\ud83d\ude00"]"#))
+        expectError(.invalidValue, column: "json") { try parser.page(#"[{"id":"a","json":["\#(half)"]}]"#) }
         expectError(.invalidValue) { try looseRow(#"{"\#(half)":1}"#) }
-        #expect(JSONRow.isArrayOrObject(#"["\#(half)"]"#))
+        #expect(try looseRow(#"{"a":["\#(half)"]}"#)["a"] == .json(#"["\#(half)"]"#))
+        #expect(!JSONRow.isArrayOrObject(#"["\#(half)"]"#))
     }
 
     @Test func aNameWithHalfOfASurrogatePairIsNoColumn() throws {
