@@ -67,11 +67,13 @@ struct TokenVerifier: Sendable {
         let known = await keys.keys(for: header)
         if let verified = await claims(of: token, by: known) { return try caller(in: verified) }
         let found = await keys.lookUpKeys(for: header)
-        if let verified = await claims(of: token, by: found) { return try caller(in: verified) }
+        if let found, let verified = await claims(of: token, by: found) { return try caller(in: verified) }
         guard await !keys.mayBeFound(for: header) else {
             throw Refusal("the token's key cannot be looked up now; try again later", isTemporary: true)
         }
-        guard !found.isEmpty else { throw Refusal("the server has no key for the token's algorithm and key id") }
+        guard !(found ?? known).isEmpty else {
+            throw Refusal("the server has no key for the token's algorithm and key id")
+        }
         throw Refusal("the token's signature is not valid, or its claims are not a JSON object")
     }
 

@@ -72,7 +72,6 @@ actor VerificationKeys {
 
     /// Returns the known keys that may verify a token.
     func keys(for header: TokenHeader) async -> [VerificationKey] {
-        if !isKnown(header), let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
         if isDue(after: Self.interval) {
             isOutdated = isDue(after: Self.interval * 2)
             startReading()
@@ -83,9 +82,14 @@ actor VerificationKeys {
 
     /// Returns the keys that may verify a token that those of ``keys(for:)`` do not verify, after reading the key set
     /// if the token's key is not known and the last read is not too recent.
-    func lookUpKeys(for header: TokenHeader) async -> [VerificationKey] {
+    ///
+    /// - Returns: The keys, or `nil` if the key set was not read.
+    func lookUpKeys(for header: TokenHeader) async -> [VerificationKey]? {
+        guard !isKnown(header) else { return nil }
+        if let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
         let interval = isFailing ? Self.retryInterval : Self.unknownKeyInterval
-        if !isKnown(header), isDue(after: interval) || reading != nil { await startReading()?.value }
+        guard isDue(after: interval) || reading != nil, let reading = startReading() else { return nil }
+        await reading.value
         return matching(header)
     }
 
