@@ -67,8 +67,8 @@ extension Connection {
             throw .sqlite(result, handle, path: path, doing: "the file could not be opened")
         }
         let connection = Connection(handle: handle, path: path)
+        connection.leaveLog()
         guard try connection.isOwnStore() else {
-            connection.leaveLog()
             throw StoreError(.notAStore, "the file is not a store; nothing was removed", path: path)
         }
         try connection.excludeOthers()

@@ -178,9 +178,12 @@ struct OpenFiles {
         let folder = self.folder
         let name = manifestName
         try currentChanges.recheck { () throws(StoreError) in
-            guard access("\(folder)/CURRENT", F_OK) == 0, try FileName.current(in: folder) == name else {
-                throw .filesMoved(path: folder)
+            do throws(StoreError) {
+                if access("\(folder)/CURRENT", F_OK) == 0, try FileName.current(in: folder) == name { return }
+            } catch {
+                guard error.code == .corrupt else { throw error }
             }
+            throw .filesMoved(path: folder)
         }
         return manifest.isInPlace
     }
