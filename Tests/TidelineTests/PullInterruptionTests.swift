@@ -133,7 +133,9 @@ struct PullInterruptionTests {
         let other = try await world.makeClient(over: store)
         try world.plant(World.rows(at: (0..<9).map { $0 * 10_000 }))
         let table = client.items
-        let (hasPage, isPurged, writes) = (Mutex(false), Mutex(false), Mutex(0))
+        let hasPage = Mutex(false)
+        let isPurged = SharedValue(false)
+        let writes = Mutex(0)
         client.transport.inspect { _, _ in
             hasPage.withLock { $0 = true }
             return nil
@@ -152,10 +154,10 @@ struct PullInterruptionTests {
             case 3:
                 // The other rows.
                 Task {
-                    defer { isPurged.withLock { $0 = true } }
+                    defer { isPurged.value = true }
                     try await other.items.forcePurge()
                 }
-                while !isPurged.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
+                while !isPurged.value { Thread.sleep(forTimeInterval: 0.001) }
             default: break
             }
         }

@@ -61,7 +61,7 @@ extension PushLeaseTests {
             try await Self.insert(["b"], first)
             _ = try await deletion.value
             first.transport.inspect { request, _ in
-                guard request.method == .post else { return nil }
+                guard request.createsRow else { return nil }
                 return .delay { try await device.world.sleep(.seconds(5)) }
             }
             let push = try await device.startPush(first)

@@ -119,7 +119,7 @@ struct AdaptedDialect<D: CustomDialect>: ClientDialect {
     ///   in case.
     private func checkNames(of rows: [Row], _ codec: RowCodec) throws(SyncError) {
         var misspelled: (name: String, column: String)?
-        for row in rows {
+        for row in rows where !row.isTombstone {
             for name in row.columnNames {
                 guard let column = codec.schema.columnName(like: name) else { continue }
                 if column == name { return }

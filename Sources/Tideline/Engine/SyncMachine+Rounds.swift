@@ -120,7 +120,7 @@ extension SyncMachine {
             repeatRetry()
         // The delegate has cancelled the push. The operations that were not sent wait for the next round.
         case nil, .cancelled?:
-            if outcome.failure != nil { repeatRetry() }
+            if outcome.failure != nil, !outcome.isAnswered { repeatRetry() }
             if serverFailures.isEmpty { pushFailures = 0 }
         case .some(let code):
             // A push that the store ended may have sent nothing.

@@ -332,6 +332,7 @@ struct SyncMachine: Sendable {
     private mutating func noteNetwork(_ isAvailable: Bool, _ step: inout Step) {
         let isNew = isAvailable && !isNetworkAvailable
         isNetworkAvailable = isAvailable
+        if isAvailable, signals.state == .unsupported { signals.startOver() }
         guard isAvailable, isNew || isFailing else { return }
         hasReconnected = hasReconnected || isNew
         if report.isRecent {
@@ -353,7 +354,7 @@ struct SyncMachine: Sendable {
         case .offline, .needsSignIn: return true
         case .resting, .pushing, .pulling: break
         }
-        return pushFailure != nil || pushRetryTime != nil || signals.isDelayed || entries.contains { $0.failure != nil }
+        return pushFailure != nil || signals.state == .waiting || entries.contains { $0.failure != nil }
     }
 
     /// Makes everything due, without the delays of earlier failures.

@@ -194,7 +194,7 @@ final class ServerConnection: Sendable {
             return response
         } catch let error as TransportError {
             throw failure(error)
-        } catch is CancellationError where Task.isCancelled {
+        } catch is CancellationError {
             throw SyncError(.cancelled, "the request was cancelled")
         } catch {
             throw SyncError(.network, "cannot reach \(base.text): \(error)", cause: error)

@@ -136,7 +136,9 @@ struct SyncMachineFailureTests {
         MachineSteps(
             "S9 what a push that the store or the delegate ended should have sent is in the next one",
             "declared: push all; pushed store: pushRetry 0.75, failing store; pushRetry: push all",
-            "pushed cancelled: idle; local: pushDelay 0.2, idle; pushDelay: push all; pushed: idle"),
+            "pushed cancelled: idle; local: pushDelay 0.2, idle; pushDelay: push all",
+            // The delegate has cancelled it because of an answer.
+            "pushed cancelled answered: idle; local: pushDelay 0.2, idle; pushDelay: push; pushed: idle"),
         MachineSteps(
             "S4 no pull follows a cancellation without a reason at once",
             "declared a: push all; pushed cancelled: pulling a, pull a",

@@ -83,7 +83,8 @@ struct SyncMachineTests {
             "signalRetry3: listen4, signalsWork4 60.0, idle; networkTimer: idle",
             // Another network, without a report that there was none.
             "ended4 unsupported: signalRetry4 3600.0, idle",
-            "network: network 1.0, listen5, signalsWork5 60.0, push; pushed: idle"),
+            "network: listen5, signalsWork5 60.0, idle; ended5: signalRetry5 0.75, idle",
+            "network: network 1.0, listen6, signalsWork6 60.0, push; pushed: idle"),
         MachineSteps(
             "S3 change signals are asked for again at once when the server is reached, and not before it allows it",
             hasSignals: true, retryAfter: .seconds(20),
