@@ -55,8 +55,10 @@ import TidelineTestSupport
     private static var largeCases: [Case] {
         StoreKind.perEngine.flatMap { kind in
             let suite = suite(kind.harness, rows: 100_000)
-            return suite.checks.filter { ["SCA-008", "SCA-009", "SCA-010"].contains($0.id) }
-                .map { Case(suite: suite, check: $0) }
+            // How much LevelDB merges depends on the load of the machine.
+            let isMerged = kind.testDescription == StoreKind.levelDB.testDescription
+            let ids: Set = isMerged ? ["SCA-008", "SCA-009"] : ["SCA-008", "SCA-009", "SCA-010"]
+            return suite.checks.filter { ids.contains($0.id) }.map { Case(suite: suite, check: $0) }
         }
     }
 

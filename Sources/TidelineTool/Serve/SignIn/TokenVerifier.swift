@@ -64,9 +64,9 @@ struct TokenVerifier: Sendable {
         }
         guard let header = TokenHeader(ofToken: token) else { throw Refusal("the token is malformed") }
         guard header.critical == nil else { throw Refusal("the token requires an extension that is not supported") }
-        let known = await keys.keys(for: header)
+        let (known, reads) = await keys.keys(for: header)
         if let verified = await claims(of: token, by: known) { return try caller(in: verified) }
-        let found = await keys.lookUpKeys(for: header)
+        let found = await keys.lookUpKeys(for: header, after: reads)
         if let found, let verified = await claims(of: token, by: found) { return try caller(in: verified) }
         guard await !keys.mayBeFound(for: header) else {
             throw Refusal("the token's key cannot be looked up now; try again later", isTemporary: true)

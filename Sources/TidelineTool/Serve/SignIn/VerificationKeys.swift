@@ -25,7 +25,9 @@ actor VerificationKeys {
     private let source: KeySetSource?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let logger: Logger
-    private var fetched: [VerificationKey] = []
+    private var fetched: [VerificationKey] = [] { didSet { reads += 1 } }
+    /// The number of times that the set was read.
+    private var reads = 0
     private var lastRead: ContinuousClock.Instant?
     private var reading: Task<Void, Never>?
     /// Whether the keys are too old to be used before the read in progress ends.
@@ -70,27 +72,28 @@ actor VerificationKeys {
         return false
     }
 
-    /// Returns the known keys that may verify a token.
-    func keys(for header: TokenHeader) async -> [VerificationKey] {
+    /// Returns the known keys that may verify a token, and the number of reads of the key set so far.
+    func keys(for header: TokenHeader) async -> (keys: [VerificationKey], reads: Int) {
         if isDue(after: Self.interval) {
             isOutdated = isDue(after: Self.interval * 2)
             startReading()
         }
         if isOutdated { await reading?.value }
-        return matching(header)
+        return (matching(header), reads)
     }
 
     /// Returns the keys that may verify a token that those of ``keys(for:)`` do not verify, after reading the key set
     /// if the token's key is not known and the last read is not too recent.
     ///
-    /// - Returns: The keys, or `nil` if the key set was not read.
-    func lookUpKeys(for header: TokenHeader) async -> [VerificationKey]? {
-        guard !isKnown(header) else { return nil }
-        if let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
-        let interval = isFailing ? Self.retryInterval : Self.unknownKeyInterval
-        guard isDue(after: interval) || reading != nil, let reading = startReading() else { return nil }
-        await reading.value
-        return matching(header)
+    /// - Parameter reads: The number of reads at that time.
+    /// - Returns: The keys, or `nil` if the key set was not read since.
+    func lookUpKeys(for header: TokenHeader, after reads: Int) async -> [VerificationKey]? {
+        if !isKnown(header) {
+            if let id = header.keyID, wanted.count < Self.maximumWanted { wanted.insert(id) }
+            let interval = isFailing ? Self.retryInterval : Self.unknownKeyInterval
+            if isDue(after: interval) || reading != nil { await startReading()?.value }
+        }
+        return self.reads == reads ? nil : matching(header)
     }
 
     /// Returns whether the key of a token that no known key verifies may be found later. A key set that changes gets
