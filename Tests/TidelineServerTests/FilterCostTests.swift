@@ -124,7 +124,7 @@ struct FilterCostTests {
     }
 
     @Test func `a costly page takes few calls of the store`() throws {
-        let store = ScanCountingStore(try StoreKind.simplest.makeStore())
+        let store = CountingStore(try StoreKind.simplest.makeStore())
         let service = try TableService(store: store, options: TableServiceOptions(schemas: [ServiceFixture.schema]))
         let rows = (0..<1_000).map {
             ["id": .string("\($0)"), "text": "aaaa", "deleted": false, "version": "v"] as Row
@@ -173,12 +173,13 @@ struct FilterCostTests {
     }
 }
 
-/// A store that counts the queries and lookups of its reads.
-private final class ScanCountingStore: StoreLayer {
+/// A store that counts the queries and lookups of its reads, and the rows that its queries return.
+final class CountingStore: StoreLayer {
     typealias Writer = AnyStore.Writer
 
     let base: TestStore
     let scans = Atomic(0)
+    let rows = Atomic(0)
 
     init(_ base: TestStore) { self.base = base }
 
@@ -188,7 +189,7 @@ private final class ScanCountingStore: StoreLayer {
 
     struct Reader: ReaderLayer {
         let base: AnyStore.Reader
-        let store: ScanCountingStore
+        let store: CountingStore
 
         func withRow<T>(in table: String, id: RowID, _ body: (borrowing RowView) throws -> T) throws -> T? {
             store.scans.add(1, ordering: .relaxed)
@@ -196,7 +197,10 @@ private final class ScanCountingStore: StoreLayer {
         }
         func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
             store.scans.add(1, ordering: .relaxed)
-            return try base.scan(query, body)
+            return try base.scan(query) { row in
+                store.rows.add(1, ordering: .relaxed)
+                return try body(row)
+            }
         }
     }
 }

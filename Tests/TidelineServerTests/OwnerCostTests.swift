@@ -44,7 +44,7 @@ struct OwnerCostTests {
 
     /// Returns the pages of all queries, with the number of rows read and the time of each.
     private func pages(
-        of service: TableService<RowCountingStore>, _ store: RowCountingStore
+        of service: TableService<CountingStore>, _ store: CountingStore
     ) -> [(text: String, rows: Int, time: Duration)] {
         Self.queries.map { query in
             let path = "/tables/Note?\(query.replacing(" ", with: "%20"))"
@@ -61,7 +61,7 @@ struct OwnerCostTests {
 
     @Test(arguments: StoreKind.served)
     func `no request of a user reads the rows of another one`(_ stores: StoreKind) throws {
-        let store = RowCountingStore(try stores.makeStore())
+        let store = CountingStore(try stores.makeStore())
         let options = TableServiceOptions(schemas: [Self.schema], rights: ["Note": .owned(by: "userId")])
         let service = try TableService(store: store, options: options)
         for number in 0..<3 {
@@ -87,32 +87,6 @@ struct OwnerCostTests {
         guard Self.rowCount != nil else { return }
         for (query, (before, after)) in zip(Self.queries, zip(before, after)) {
             print("\(stores.testDescription): \(before.time) -> \(after.time) \(query)")
-        }
-    }
-}
-
-/// A store that counts the rows that the queries of its reads return.
-private final class RowCountingStore: StoreLayer {
-    typealias Writer = AnyStore.Writer
-
-    let base: TestStore
-    let rows = Atomic(0)
-
-    init(_ base: TestStore) { self.base = base }
-
-    func read<T>(_ body: (Reader) throws -> T) throws -> T {
-        try base.read { try body(Reader(base: $0, store: self)) }
-    }
-
-    struct Reader: ReaderLayer {
-        let base: AnyStore.Reader
-        let store: RowCountingStore
-
-        func scan(_ query: TableQuery, _ body: (borrowing RowView) throws -> ScanStep) throws -> Int? {
-            try base.scan(query) { row in
-                store.rows.add(1, ordering: .relaxed)
-                return try body(row)
-            }
         }
     }
 }

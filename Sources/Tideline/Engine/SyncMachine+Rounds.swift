@@ -100,6 +100,7 @@ extension SyncMachine {
         pushFailure = nil
         // An answer before a failure of the network does not show that the service is still there.
         if outcome.failure?.code != .network, outcome.isAnswered { isAnswered = true }
+        if outcome.mayHaveSentNothing { repeatRetry() }
         switch outcome.failure?.code {
         case .network? where outcome.isAnswered && outcome.failure?.asksForPause == false:
             // Some operations keep the others back, and nothing else.
@@ -120,11 +121,8 @@ extension SyncMachine {
             repeatRetry()
         // The delegate has cancelled the push. The operations that were not sent wait for the next round.
         case nil, .cancelled?:
-            if outcome.failure != nil, !outcome.isAnswered { repeatRetry() }
             if serverFailures.isEmpty { pushFailures = 0 }
-        case .some(let code):
-            // A push that the store ended may have sent nothing.
-            if code == .store { repeatRetry() }
+        case .some:
             // No push is made in this and later rounds until the retry.
             isPushWanted = true
             pushFailure = outcome.failure

@@ -98,6 +98,9 @@ struct SyncMachine: Sendable {
         var delayed: Set<Int64> = []
         /// All operations with an unresolved error.
         var unresolved: Set<Int64> = []
+
+        /// Whether the store, or the delegate before an answer, ended the push, perhaps before it sent anything.
+        var mayHaveSentNothing: Bool { failure?.code == .store || failure?.code == .cancelled && !isAnswered }
     }
 
     /// The end of change signals.
