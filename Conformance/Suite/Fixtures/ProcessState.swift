@@ -9,7 +9,7 @@ enum ProcessState {
     /// The private memory of this process in bytes, without mapped files, or `nil` if it is unknown.
     ///
     /// The peak is no replacement: it never falls, so that no second attempt exceeds it.
-    static var memory: Int? {
+    private static var memory: Int? {
         #if os(macOS)
         var usage = rusage_info_v4()
         let status = withUnsafeMutablePointer(to: &usage) {
@@ -23,7 +23,9 @@ enum ProcessState {
         #endif
     }
 
-    /// Returns ``memory`` without what is free; throws ``NotDecidable`` if it is unknown.
+    /// Returns ``memory`` without what is free, or throws ``NotDecidable`` if it is unknown.
+    ///
+    /// Growth is the difference of two calls: what another check has freed must not count in one of them only.
     static func knownMemory() throws -> Int {
         returnFreeMemory()
         guard let memory else { throw NotDecidable("the memory that a process uses is unknown on this system") }

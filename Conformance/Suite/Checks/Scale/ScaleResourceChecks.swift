@@ -120,10 +120,12 @@ extension Check {
         of what: String, atMost limit: Int, _ context: CheckContext, _ body: (_ measure: () -> Void) throws -> Void
     ) throws {
         var growths: [Int] = []
-        for _ in 0..<attempts {
+        for attempt in 0..<attempts {
+            // Longer and longer, so that not all attempts are made beside the same work.
+            Thread.sleep(forTimeInterval: 0.1 * Double(attempt))
             let before = try ProcessState.knownMemory()
             var peak = before
-            try body { peak = max(peak, ProcessState.memory ?? 0) }
+            try body { peak = max(peak, (try? ProcessState.knownMemory()) ?? 0) }
             growths.append(peak - before)
             if peak - before <= limit { return }
         }
