@@ -55,6 +55,11 @@ struct IncrementalPullTests {
             "F6 without a Date header a pull longer than the look-back misses no late commit", "empty; plant a@0",
             (1...5).map { "on #\($0) meanwhile plant r\($0)@\(Int64($0) * minute)" }.joined(separator: "; "),
             "on #4 meanwhile plant late@\(minute + 1); undated; pull q page=1; undated; pull q page=1; whole"),
+        // The first pull ends after a page of the millisecond, and the second one after a page of the look-back.
+        Script(
+            "F6 a late row is found after two pulls were killed, the first one in a millisecond that it read by ID",
+            "empty; plant a@-30000 b@-20000 c@-10000 9@0+0; on >4 lose request; pull q page=3 fails network",
+            "plant late@-5000; clock 60; on >1 lose request; pull q page=3 fails network; pull q page=3; whole"),
     ]
 
     @Test(

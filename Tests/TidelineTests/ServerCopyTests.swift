@@ -79,6 +79,30 @@ struct ServerCopyConflictTests {
         #expect(try client.row(id)?.version == world.serverRow(id)?.version)
     }
 
+    @Test(
+        "C4 a row that others restored during its delete is shown when an insert over that delete is discarded",
+        arguments: StoreKind.sharing, [false, true])
+    func restoredDuringDelete(_ stores: StoreKind, insertsElsewhere: Bool) async throws {
+        let (world, files) = (try World(stores), try StoreFiles(stores))
+        let client = try await world.makeSyncedClient(store: try files.open())
+        // Another process replaces the delete in flight, this one adds an operation after it.
+        let editor = try await insertsElsewhere ? world.makeClient(store: files.open()) : client
+        try await client.items.pull(queryID: "q")
+        try await client.items.delete(id: "a")
+        client.onFirst {
+            let other = try await world.makeOther()
+            _ = try await other.client.remoteTable("TodoItem").undelete(id: "a")
+            try await pullAlone(client, "q")
+            try await editor.items.insert(["id": "a", "text": "mine"])
+        }
+        try await client.context.push()
+        #expect(try world.state(client) == "local [a=mine] queue [update a] server [a=one]")
+        let operation = try #require(try await client.context.pendingOperations().first)
+        try await client.context.cancelOperationAndDiscardItem(operation)
+        #expect(try world.state(client) == "local [a=one] queue [] server [a=one]")
+        #expect(try client.row("a")?.version == world.serverRow("a")?.version)
+    }
+
     // MARK: Newer copies
 
     private static let refused =
