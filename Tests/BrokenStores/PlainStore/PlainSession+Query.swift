@@ -119,7 +119,7 @@ extension PlainSession {
         let positions = columns.map { table.layout.position(of: $0.name) ?? 0 }
         let shape = RowShape(table: schema.name, idType: schema.idType, columns: columns)
         // More than 32 MiB are given back to the system at the end, so that each scan takes them again.
-        let copies = [UInt8](repeating: 1, count: flaw == .scanCopiesRows ? rows.count * 1_500 : 0)
+        let copies = [UInt8](repeating: 1, count: flaw == .scanCopiesRows ? rows.count * 6_000 : 0)
         defer { withExtendedLifetime(copies) {} }
         var visited = 0
         for match in rows {

@@ -120,7 +120,7 @@ extension Check {
         let ended = Signal()
         let result = Mutex<Result<Void, any Error>>(.success(()))
         let running = RunningTask()
-        let task = Task.detached {
+        let task = Task.detached(executorPreference: OwnThread.executor) {
             let outcome = Result { try body(running) }
             result.withLock { $0 = outcome }
             ended.send()
@@ -128,6 +128,16 @@ extension Check {
         running.set(task)
         try ended.wait(context, "a call of a cancelled task does not return")
         return result.withLock { $0 }
+    }
+}
+
+/// Runs each task on a thread of its own: synchronous tests may occupy every thread of Swift's default executor.
+private final class OwnThread: TaskExecutor {
+    static let executor = OwnThread()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        Thread.detachNewThread { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
