@@ -109,11 +109,12 @@ import TidelineTestSupport
         var (thaw, hasBegun) = ({}, false)
         defer { thaw() }
         // A response that is late because the machine is busy is an error before the outage.
-        while !hasBegun {
+        try waitUntil("the outage") {
             try moment.meet(store) {
                 thaw = try outage.begin(server, proxy)
                 hasBegun = true
             }
+            return hasBegun
         }
         // Where a new connection works, only one that was idle during the outage fails, and only once.
         let attempts = !outage.acceptsConnections ? 2 : moment == .withinRead ? 1 : 0
